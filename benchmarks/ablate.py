@@ -15,13 +15,11 @@ threshold on the development set.
 from __future__ import annotations
 
 import copy
-import platform
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -30,6 +28,7 @@ import spacy
 import srsly
 import torch
 import typer
+from measure import versions
 from spacy.cli._util import parse_config_overrides, setup_gpu
 from spacy.language import Language
 from spacy.training.initialize import init_nlp
@@ -215,15 +214,8 @@ def main(
         there = results.read(results_table)
         for number, (row, seed) in enumerate(plan, start=1):
             name = f"{group}/{row}-{seed}"
-            key = {
-                "row": row,
-                "settings": known["rows"][row],
-                "options": options,
-                "seed": seed,
-                "config": f"benchmarks/{table.name}",
-                "base": base,
-                "evalb_parameters": prm,
-            }
+            key = {"row": row, "settings": known["rows"][row], "options": options, "seed": seed}
+            key |= {"config": f"benchmarks/{table.name}", "base": base, "evalb_parameters": prm}
             if name in there:
                 if any(there[name].get(k, v) != v for k, v in key.items()):
                     raise ValueError(f"{name} is of other settings: give another file or group")
@@ -235,8 +227,7 @@ def main(
             about = {
                 "threads": torch.get_num_threads(),
                 "device": "cpu" if gpu_id < 0 else torch.cuda.get_device_name(gpu_id),
-                "versions": {"python": platform.python_version()}
-                | {name: version(name) for name in PACKAGES},
+                "versions": versions(*PACKAGES),
             }
             results.add(name, result | key | about, results_table)
     except (KeyError, OSError, ValueError) as error:

@@ -50,31 +50,13 @@ from spacy_lal.annotate.texts import Texts, pieces
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 NOUNS = [
-    "cat",
-    "dog",
-    "bridge",
-    "letter",
-    "teacher",
-    "engine",
-    "garden",
-    "question",
-    "river",
-    "house",
-    "student",
-    "answer",
+    *("cat", "dog", "bridge", "letter", "teacher", "engine", "garden", "question"),
+    *("river", "house", "student", "answer"),
 ]
 ADJECTIVES = ["old", "small", "green", "careful", "empty", "long"]
 VERBS = [
-    "saw",
-    "closed",
-    "wrote",
-    "found",
-    "left",
-    "carried",
-    "painted",
-    "asked",
-    "bought",
-    "moved",
+    *("saw", "closed", "wrote", "found", "left", "carried", "painted", "asked"),
+    *("bought", "moved"),
 ]
 PREPOSITIONS = ["in", "near", "with", "under", "behind"]
 JOINS = ("and", "because", "while", "although", ", but")
@@ -156,8 +138,7 @@ def clocked(nlp: Language, spent: dict[str, float]) -> None:
     pipe = nlp.pipe
     nlp.make_doc = clock("tokenizer", nlp.make_doc)  # type: ignore[method-assign]
     nlp.pipe = clock("pipeline", lambda *a, **n: list(pipe(*a, **n)))  # type: ignore
-    lines: Any = work.TextWriter
-    lines.add = clock("record", lines.add)
+    work.FORMATS["jsonl"] = work.OutputFormat(clock("record", work.json_line))
 
 
 @app.command()

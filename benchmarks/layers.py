@@ -27,9 +27,9 @@ import torch.nn.functional as F
 from measure import in_turn, machine, options, parsed, table, tensors_mb, write
 from torch import Tensor, nn
 
+from spacy_lal.layers.biaffine import LabelFactors, label_scores
 from spacy_lal.layers.dropout import drop
 from spacy_lal.layers.label_attention import EncoderSettings, LabelAttention
-from spacy_lal.layers.label_factors import LabelFactors, label_scores
 from spacy_lal.layers.layer_norm import TINY, LayerNorm, centred
 from spacy_lal.layers.span_scorer import SpanScorer
 

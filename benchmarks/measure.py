@@ -208,10 +208,6 @@ def read_examples(data: Path, nlp: Any, limit: int = 0) -> list[Any]:
     return list(Corpus(data, limit=limit)(nlp))
 
 
-def full_name(nlp: Any) -> str:
-    return f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
-
-
 def bare(docs: list[Any], *, boundaries: bool = True) -> list[Any]:
     """Return copies of one-sentence Docs without annotations; `boundaries`: with their start."""
     from spacy_lal.annotations import bare_doc

@@ -19,13 +19,14 @@ from contextlib import contextmanager
 from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
+from statistics import quantiles
 from typing import NamedTuple
 
 import spacy
 import torch
 import typer
 
-from spacy_lal.page.answers import Question, answer
+from spacy_lal.page.answers import answer
 
 SENTENCE = (
     "The committee promised to publish the long report before the end of the year, but nobody "
@@ -82,9 +83,8 @@ def percentiles(do: Callable[[], object], clock: Callable[[], float], times: int
         begun = clock()
         do()
         taken.append(1000 * (clock() - begun))
-    taken = sorted(taken[5:])
-    half, most = taken[len(taken) // 2], taken[int(0.95 * len(taken))]
-    return f"p50 {half:.0f} ms, p95 {most:.0f} ms"
+    parts = quantiles(taken[5:], n=20)
+    return f"p50 {parts[9]:.0f} ms, p95 {parts[18]:.0f} ms"
 
 
 def all_at_once(server: Server) -> Counter[tuple[int, str]]:
@@ -100,7 +100,7 @@ def main(model: str, times: int = 40, rounds: int = 5) -> None:
     torch.set_num_threads(1)
     nlp = spacy.load(model)
     for view in VIEWS:
-        ask = partial(answer, nlp, Question(SENTENCE, view))
+        ask = partial(answer, nlp, SENTENCE, view)
         print(f"{view or 'no picture'}: {percentiles(ask, time.process_time, times)} of CPU time")
     with serving(model) as server:
         for view in VIEWS:

@@ -219,7 +219,7 @@ def equal(folder: Path, files: list[Path], every: int = 1) -> None:
 
     torch.set_num_threads(1)
     theirs = BeneparComponent(str(folder))._parser
-    nlp = read_benepar(folder).nlp
+    nlp = read_benepar(folder)
     names = {k: label for label, k in theirs.config["label_vocab"].items()}
     tags = {k: tag for tag, k in theirs.config["tag_vocab"].items()}
     docs, wanted, scores, refused = [], [], [], 0

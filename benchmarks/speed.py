@@ -135,7 +135,7 @@ def best(pipe: Any, make: Callable[[], list[Any]], batch_size: int, repeats: int
 
 def with_predicates(docs: list[Any], count: int) -> list[Any]:
     """Return copies of Docs whose first `count` words are predicates."""
-    from spacy_lal.annotations.constituents import FrameSpans, set_frames
+    from spacy_lal.annotations.frames import FrameSpans, set_frames
 
     copies = measure.bare(docs)
     for doc in copies:

@@ -7,10 +7,8 @@ are skipped. Words are gold, one sentence a Doc; all else is predicted.
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -19,7 +17,8 @@ import results
 import spacy
 import torch
 import typer
-from measure import processor
+from ablate import PACKAGES, Settings, with_settings
+from measure import processor, versions
 from spacy.cli.init_config import init_config
 from spacy.language import Language
 from spacy.schemas import ConfigSchemaTraining
@@ -51,7 +50,6 @@ COUNTS = (
     "nonprojective_predicted",
     "words_per_cpu_second",
 )
-PACKAGES = ("spacy-lal", "spacy", "thinc", "torch", "numpy")
 
 
 class System(NamedTuple):
@@ -80,9 +78,8 @@ SYSTEMS = {
 
 def configured(system: System, lang: str, folder: Path, seed: int) -> Config:
     """Return the system's config for one treebank."""
-    config = system.config()
     places = {f"paths.{part}": str(folder / f"{part}.spacy") for part in ("train", "dev")}
-    settings = places | {
+    settings: Settings = places | {
         "nlp.lang": lang,
         # no word segmentation, as words are gold
         "nlp.tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"},
@@ -91,16 +88,10 @@ def configured(system: System, lang: str, folder: Path, seed: int) -> Config:
         "training.optimizer.learn_rate": system.rate,
         **system.settings,
     }
-    for place, value in settings.items():
-        *sections, last = place.split(".")
-        section: dict[str, Any] = config
-        for name in sections:
-            section = section[name]
-        section[last] = value
     for part in ("train", "dev"):
         path = places[f"paths.{part}"]
-        config["corpora"][part] = {"@readers": "spacy-lal.Corpus.v1", "path": path}
-    return config.interpolate()
+        settings[f"corpora.{part}"] = {"@readers": "spacy-lal.Corpus.v1", "path": path}
+    return with_settings(system.config(), settings, new=True).interpolate()
 
 
 class Trained(NamedTuple):
@@ -160,13 +151,7 @@ def scored(nlp: Language, test: Path) -> list[dict[str, Any]]:
             pipe.decoder = decoder
         scores = measure_parses(nlp, list(Corpus(test)(nlp)))
         kept = {key: round(scores[key], 5) for key in SCORES}
-        found.append(
-            {
-                "decoder": decoder,
-                **kept,
-                **{key: scores[key] for key in COUNTS},
-            }
-        )
+        found.append({"decoder": decoder, **kept, **{key: scores[key] for key in COUNTS}})
     return found
 
 
@@ -198,8 +183,7 @@ def run(name: str, lang: str, folder: Path, seed: int, minutes: float) -> dict[s
         "rate": system.rate,
         **trained.about,
         "processor": processor(),
-        "versions": {"python": platform.python_version()}
-        | {package: version(package) for package in PACKAGES},
+        "versions": versions(*PACKAGES),
         "curve": trained.curve,
         "results": scored(trained.nlp, folder / "test.spacy"),
     }

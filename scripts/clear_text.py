@@ -20,7 +20,7 @@ from wasabi import msg
 from spacy_lal.formats.conllu import read_conllu
 from spacy_lal.formats.docbins import read_spacy
 from spacy_lal.formats.files import OPENERS, read_text
-from spacy_lal.formats.penn_brackets import TRACE, read_treebank
+from spacy_lal.formats.penn_brackets import TRACE, parse_treebank
 from spacy_lal.formats.props import column_rows
 from spacy_lal.formats.treebank_sentence import language_vocab
 from spacy_lal.trees.brackets import ptb_unescape
@@ -148,10 +148,11 @@ def sentences(path: Path) -> Iterator[str]:
             spaces = (" " if space else "" for space in read.spaces)
             yield "".join(map("".join, zip(read.words, spaces, strict=True)))
     elif ".gold_conll" in kinds:
-        for _, rows in column_rows(read_text(path)):  # MASC's: document, sentence, token, word, tag
+        # MASC's: document, sentence, token, word, tag
+        for *_, rows in column_rows(read_text(path)):
             yield " ".join(ptb_unescape(row[3]) for row in rows if row[4] not in ("CODE", "SU"))
     elif {".brackets", ".mrg", ".tree", ".ptb"}.intersection(kinds):
-        for tree in read_treebank(path):
+        for tree in parse_treebank(read_text(path), source=str(path)):
             yield " ".join(word for word, tag in tree.tagged if tag != TRACE)
     else:
         yield from read_text(path).split("\n")

@@ -36,6 +36,8 @@ for token, tag in zip(doc, ["PRP", "VBD", "DT", "NN"]): token.tag_ = tag
 set_constituents(doc, [(0, 4, "S"), (0, 1, "NP"), (1, 4, "VP"), (2, 4, "NP")])
 nlp.initialize(lambda: [Example(nlp.make_doc(doc.text), doc)])
 assert nlp("She ate it")._.trees
+from spacy_lal import render
+assert "<svg" in render(nlp("She ate it"), page=True, jupyter=False)
 from spacy_lal.artificial_errors.english import *
 from spacy_lal.scoring.evalb import EvalbParameters
 EvalbParameters.load("collins")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .annotations import set_frames as set_frames
     from .annotations import span_doc as span_doc
     from .interpret import explain as explain
-    from .trees import ConstituentTree as ConstituentTree
+    from .trees.tree import ConstituentTree as ConstituentTree
     from .visualize import render as render
 
 try:
@@ -36,7 +36,7 @@ _NAMES = {
         *("install_extensions", "set_constituents", "set_errors", "set_frames", "span_doc"),
     ],
     "interpret": ["explain"],
-    "trees": ["ConstituentTree"],
+    "trees.tree": ["ConstituentTree"],
     "visualize": ["render"],
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}

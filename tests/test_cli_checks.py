@@ -442,5 +442,5 @@ def test_a_package_of_what_is_no_pipeline(pipeline: Path, tmp_path: Path) -> Non
     result = run(["package", str(pipeline), packages, "--name", "x", "--bytes-of", "none"])
     refused(result, "package: ", "has no component 'none' of this package")
     result = run(["package", str(pipeline), packages, "--name", "x", "--version", "a b"])
-    refused(result, "--version 'a b' is no version, such as 0.1.0")
+    refused(result, "package: Invalid version: 'a b'")
     assert not (tmp_path / "packages").exists()

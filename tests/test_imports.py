@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import spacy_lal
-from spacy_lal.trees import ConstituentTree
+from spacy_lal.trees.tree import ConstituentTree
 
 PACKAGE = Path(spacy_lal.__file__).parent
 FLOORS = [

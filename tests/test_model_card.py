@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import spacy
 from spacy.language import Language
@@ -11,7 +9,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lal.annotations.constituents import set_constituents
-from spacy_lal.cli.package import LEAST, model_card, performance, write_card
+from spacy_lal.cli.package import LEAST, model_card, performance
 from spacy_lal.evaluation.parse_scores import measure_parses
 
 META = {
@@ -69,7 +67,7 @@ def of(count: int) -> dict[str, float]:
     return {"p": 0.1234, "r": 1.0, "f": 0.2197, "gold": count}
 
 
-def test_card(tmp_path: Path) -> None:
+def test_card() -> None:
     """Frequent labels first, rare ones left out; texts of meta.json before the tables."""
     labels = {
         "constituents": {"VP": of(LEAST), "NP": of(1234), "X": of(LEAST - 1)},
@@ -88,12 +86,6 @@ def test_card(tmp_path: Path) -> None:
     assert "`X`" not in card
     assert "Relations" not in card
     assert card.endswith("| articles | 8 | 25.0% | 12.5% |\n| all | 8 | 25.0% | 12.5% |\n")
-    inside = tmp_path / "en_toy/en_toy-1.0"
-    inside.mkdir(parents=True)
-    (inside / "README.md").write_text("old")
-    write_card(tmp_path, META, [parses])
-    written = (tmp_path / "README.md").read_text("utf8")
-    assert written == (inside / "README.md").read_text("utf8") == model_card(META, [parses])
 
 
 def test_scores_of_roles_and_errors_for_meta() -> None:

@@ -110,14 +110,15 @@ def test_factories(name: str) -> None:
 
 
 def test_no_name_is_missing_here() -> None:
-    """The lists above are the entry points that the package declares, no more and no less."""
+    """Configs name these entry points: none of them may go. New ones need no place here."""
     declared = {
-        group.removeprefix("spacy_").removeprefix("thinc_"): sorted(
+        group.removeprefix("spacy_").removeprefix("thinc_"): {
             e.name for e in entry_points(group=group) if e.value.startswith("spacy_lal")
-        )
+        }
         for group in _groups()
     }
-    assert declared == {**NAMES, "factories": FACTORIES, "cli": CLI}
+    for kind, names in {**NAMES, "factories": FACTORIES, "cli": CLI}.items():
+        assert declared[kind] >= set(names)
 
 
 def _groups() -> list[str]:

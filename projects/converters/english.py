@@ -24,9 +24,8 @@ from spacy_lal.formats.penn_brackets import (
     clean_label,
     clean_sentences,
     clean_tree,
-    fold,
     numbered,
-    read_treebank,
+    parse_treebank,
 )
 from spacy_lal.formats.treebank_format import Files, Lang, Losses, Part, Pattern
 from spacy_lal.formats.treebank_sentence import TreebankSentence
@@ -71,12 +70,12 @@ class Masc(Files):
             listed.check_seen()
         return parts
 
-    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+    def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
         taken, left = self.lists
-        for found in parse_propbank(read_text(path), source=str(path), broken_trees=True):
+        for found in parse_propbank(text, source=source, broken_trees=True):
             if not is_number(found.number):
                 message = f"bad sentence number {found.number!r} in the second column"
-                raise FormatError(message, str(path), found.line)
+                raise FormatError(message, source, found.line)
             place = found.document, int(found.number)
             sentence = masc_sentence(found)
             outside = (taken and not taken(*place)) or (left and left(*place))
@@ -130,7 +129,7 @@ class Craft(Brackets):
             place
             for path in inputs
             for file in self.files(path)
-            for place in numbered(read_treebank(file), file)
+            for place in numbered(parse_treebank(read_text(file), source=str(file)), file)
         )
         taken = [
             place
@@ -170,7 +169,7 @@ def spliced(tree: ConstituentTree, labels: frozenset[str]) -> ConstituentTree:
         removed = node.label in labels and node is not tree
         return below if removed else [ConstituentTree(node.label, below)]
 
-    return fold(tree, parts)[0]
+    return tree.fold(parts)[0]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from ud_join import in_tokens, key_of, text_key, with_heads, written
 
 from spacy_lal.cli.convert import command
 from spacy_lal.formats.conllu import Conllu, ConlluSentence, read_conllu, to_sentence
-from spacy_lal.formats.files import FormatError, read_text
+from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.penn_brackets import clean_sentences, parse_sentences
 from spacy_lal.formats.treebank_format import PARTS, Format, Lang, Losses, Part
 from spacy_lal.formats.treebank_sentence import TreebankSentence
@@ -75,14 +75,14 @@ class Sequoia(Format):
                 raise ValueError(f"{part}: no sentences of {trees} are in it")
         return parts
 
-    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+    def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
         lines = []
-        for number, line in enumerate(read_text(path).split("\n"), start=1):
+        for number, line in enumerate(text.split("\n"), start=1):
             bracket = line.find("(")
             if line.strip() and bracket < 0:
-                raise FormatError("a line without a tree", str(path), number)
+                raise FormatError("a line without a tree", source, number)
             lines.append(line[max(bracket, 0) :])
-        trees = parse_sentences("\n".join(lines), source=str(path))
+        trees = parse_sentences("\n".join(lines), source=source)
         for sentence in clean_sentences(trees, losses):
             yield replace(sentence, spaces=None)
 

@@ -19,7 +19,6 @@ from pathlib import Path
 import typer
 
 from spacy_lal.cli.convert import command
-from spacy_lal.formats.files import read_text
 from spacy_lal.formats.penn_brackets import clean_sentences, parse_sentences
 from spacy_lal.formats.treebank_format import PARTS, Lang, Losses, Treebank
 from spacy_lal.formats.treebank_sentence import TreebankSentence
@@ -56,13 +55,12 @@ class GreynirCorpus(Treebank):
             )
         return found
 
-    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
-        text = read_text(path)
-        if path.suffix == ".gld":  # elsewhere a backslash is a word
+    def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
+        if source.endswith(".gld"):  # elsewhere a backslash is a word
             text = text.replace("\\(", "-LRB-").replace("\\)", "-RRB-")
         text = _META.sub(_lines, text)
         text = _WORDS.sub(_apart, _NOTES.sub(_lines, text))
-        trees = parse_sentences(text, source=str(path))
+        trees = parse_sentences(text, source=source)
         for sentence in clean_sentences(trees, losses, drop_malformed=True):
             tags = [tag.partition("_")[0] for tag in sentence.tags or ()]
             yield replace(sentence, tags=tags)

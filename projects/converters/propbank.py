@@ -61,10 +61,11 @@ def parse_propbank(
 ) -> Iterator[PropbankSentence]:
     """Yield the sentences of a file. Raises FormatError. broken_trees: whether to leave out trees
     whose parse bits don't match, instead of an error."""
-    for line, rows in column_rows(text):
+    for columns in column_rows(text, source):
+        _, line, rows = columns
         rolesets = ["" if row[7:8] in ([], [NO_PREDICATE]) else row[7] for row in rows]
-        check_columns(rows, _FIXED, sum(map(bool, rolesets)), source=source, line=line)
-        spans, left_out = None, []
+        check_columns(columns, _FIXED, sum(map(bool, rolesets)))
+        spans, left_out = None, list[Drop]()
         try:
             spans = tree_phrases([row[5] for row in rows], source=source, line=line)
         except FormatError as error:
@@ -72,12 +73,10 @@ def parse_propbank(
                 raise
             left_out.append((f"{source}:{error.line}", f"tree: {error.message}"))
         roles = [row[_FIXED:] for row in rows]
-        frames, unread = sentence_frames(roles, rolesets, source=source, line=line)
+        frames = sentence_frames(roles, rolesets, left_out, source=source, line=line)
         words, tags = ([row[column] for row in rows] for column in (3, 4))
         document, number = rows[0][:2]
-        yield PropbankSentence(
-            document, number, line, words, tags, spans, frames, left_out + unread
-        )
+        yield PropbankSentence(document, number, line, words, tags, spans, frames, left_out)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,9 +49,9 @@ class VietnameseWithHeads(VietnameseTreebank):
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
         return [*super().sources(inputs), *self.files]
 
-    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+    def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
         """Yield sentences; UD sentences of the same text are used in order, the last one again."""
-        for sentence in super().read(path, losses):
+        for sentence in super().parse(text, source, losses):
             key = text_key(sentence.words)
             fault = "UD has no such sentence"
             if same := self.known.get(key):

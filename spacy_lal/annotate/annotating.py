@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import repeat
 from pathlib import Path
 from threading import RLock
 from typing import Generic, NamedTuple, TypeVar
@@ -17,26 +18,22 @@ from .texts import MAX_CHARS, pieces, told
 
 T = TypeVar("T")
 
-PRIMITIVES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
-"""Environment variable for the size of oneDNN's cache, in prepared operations."""
-KEPT = "64"
-"""Default size of oneDNN's cache, in operations."""
-
 BATCH_TOKENS = 10_000
 """Default size of a batch, in tokens."""
 
 
 def load(model: str, threads: int = 0, gpu: int = -1) -> Language:
-    """Load a pipeline on this GPU or the CPU (-1), with so many threads (0: torch's default).
+    """Load a pipeline on this GPU or the CPU (-1), with this number of threads (0: torch's
+    default).
 
     oneDNN keeps 64 operations, compiled for a batch's shape, instead of 1,024, since shapes hardly
     recur. The environment variable has precedence; oneDNN reads it at its first use in a process.
     """
-    os.environ.setdefault(PRIMITIVES, KEPT)
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
     import spacy
     import torch
 
-    from ..pipeline.loading import load_pipeline
+    from ..pipeline.pipes import load_pipeline
 
     if threads:
         torch.set_num_threads(threads)
@@ -46,7 +43,7 @@ def load(model: str, threads: int = 0, gpu: int = -1) -> Language:
 
 
 class Found(NamedTuple, Generic[T]):
-    """Record with a value read from its Doc, or with the type and message of an error."""
+    """Record with the value read from its Doc, or with the type and message of the error."""
 
     record: Record
     value: T | None
@@ -81,50 +78,38 @@ def _batch(
 ) -> list[Found[T]]:
     batch: list[tuple[Record, Doc | None]] = []
     tokens = 0
-    for record in records:
-        doc = _tokens(nlp, record)
+    while tokens < batch_tokens and (record := next(records, None)) is not None:
+        try:
+            doc = nlp.make_doc(record["text"])
+        except Exception:
+            doc = None
         batch.append((record, doc))
-        tokens += max(1, len(doc) if doc is not None else 0)
-        if tokens >= batch_tokens:
-            break
+        tokens += len(doc or ()) or 1
     docs = [doc for _, doc in batch if doc is not None]
+    annotated: Iterator[Doc | None]
     try:
-        annotations = iter(_piped(nlp, docs) if docs else [])
+        annotated = iter(_piped(nlp, docs) if docs else [])
     except Exception:
-        return [_alone(nlp, record, read) for record, _ in batch]
+        annotated = repeat(None)
     return [
-        _alone(nlp, record, read) if doc is None else _read(record, next(annotations), read)
-        for record, doc in batch
+        _found(nlp, record, None if doc is None else next(annotated), read) for record, doc in batch
     ]
-
-
-def _tokens(nlp: Language, record: Record) -> Doc | None:
-    try:
-        return nlp.make_doc(record["text"])
-    except Exception:
-        return None
 
 
 def _piped(nlp: Language, docs: list[Doc]) -> list[Doc]:
     done = list(nlp.pipe(docs, batch_size=len(docs)))
     if len(done) != len(docs):  # a pipeline's error handler may drop Docs
-        raise ValueError(
-            f"a pipeline must return one Doc for each text: it read {len(docs)} texts and "
-            f"returned {len(done)} Docs"
-        )
+        raise ValueError(f"the pipeline returned {len(done)} Docs for {len(docs)} texts")
     return done
 
 
-def _alone(nlp: Language, record: Record, read: Callable[[Record, Doc], T]) -> Found[T]:
+def _found(
+    nlp: Language, record: Record, doc: Doc | None, read: Callable[[Record, Doc], T]
+) -> Found[T]:
+    """Return what is read from an annotated Doc. Without it, the text is annotated by itself."""
     try:
-        (doc,) = _piped(nlp, [nlp.make_doc(record["text"])])
-    except Exception as error:
-        return Found(record, None, told(error))
-    return _read(record, doc, read)
-
-
-def _read(record: Record, doc: Doc, read: Callable[[Record, Doc], T]) -> Found[T]:
-    try:
+        if doc is None:
+            (doc,) = _piped(nlp, [nlp.make_doc(record["text"])])
         return Found(record, read(record, doc))
     except Exception as error:
         return Found(record, None, told(error))
@@ -139,28 +124,28 @@ def annotate_batch(
 ) -> list[Record]:
     """Return annotated records (see `doc_record`) for those with a "text", in order.
 
-    model: a pipeline, or its name or folder, which is loaded once a process.
+    model: a pipeline, or its name or folder, which is loaded once per process.
     A text of more than `max_chars` characters becomes several records (see `pieces`). Other fields
-    are kept; failed records and those without text return with the "error". Threads of a process
-    take turns.
+    are kept; failed records and those without text get an "error". Threads of a process take turns.
     """
     with _ONE_AT_A_TIME:
         nlp = model if isinstance(model, Language) else _load(str(model))
         # all at once: the source of the records may use the pipeline, whose batches free strings
-        parts = [part for record in records for part in _pieces(record, max_chars)]
+        parts: list[Record] = []
+        for record in records:
+            if isinstance(record.get("text"), str):
+                sound = {name: value for name, value in record.items() if name != "error"}
+                parts.extend(pieces(sound, max_chars))
+            else:
+                parts.append({**record, "error": "no text in 'text'"})
         texts = (part for part in parts if "error" not in part)
-        found = through_pipeline(nlp, texts, doc_record, batch_tokens=batch_tokens)
-        return [part if "error" in part else _result(next(found)) for part in parts]
-
-
-def _pieces(record: Record, max_chars: int) -> Iterable[Record]:
-    if not isinstance(record.get("text"), str):
-        return [{**record, "error": "no text in 'text'"}]
-    return pieces({name: record[name] for name in record if name != "error"}, max_chars)
-
-
-def _result(found: Found[Record]) -> Record:
-    return {**found.record, "error": found.error} if found.value is None else found.value
+        found = (
+            {**record, "error": error} if annotated is None else annotated
+            for record, annotated, error in through_pipeline(
+                nlp, texts, doc_record, batch_tokens=batch_tokens
+            )
+        )
+        return [part if "error" in part else next(found) for part in parts]
 
 
 # The end of a batch frees strings of a vocabulary that all threads share.

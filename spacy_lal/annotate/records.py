@@ -10,15 +10,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies
+from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies, set_errors
 from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
-from ..annotations.grammar_errors import (
-    CORRECT,
-    ERRORS_KEY,
-    error_scores,
-    grammar_errors,
-    set_errors,
-)
+from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, error_scores, grammar_errors
 from ..annotations.span_groups import current_spans, span_scores
 
 Record = dict[str, Any]
@@ -30,27 +24,27 @@ WORDS = {"tags": "TAG", "pos": "POS", "lemmas": "LEMMA"}
 
 
 class Part(BaseModel):
-    """Part of a record; values must have the fields' types, other fields are allowed."""
+    """Part of a record. Values must have the types of the fields; other fields are allowed."""
 
     model_config = ConfigDict(strict=True, extra="allow")
 
 
 class Place(Part):
-    """Tokens from start to end."""
+    """Tokens from `start` up to, but without, `end`."""
 
     start: int
     end: int
 
 
 class LabelledPlace(Place):
-    """Span with its label and probability."""
+    """Tokens with a label and its probability."""
 
     label: str
     score: float | None = None
 
 
 class FrameRecord(Part):
-    """Predicate's token and roleset, and the spans of its roles, V among them."""
+    """A predicate's token and roleset, and the spans of its roles, including V."""
 
     predicate: int
     roleset: str = ""
@@ -58,12 +52,12 @@ class FrameRecord(Part):
 
 
 class AnnotatedText(Part):
-    """Text with its annotation, without layers that nobody annotated.
+    """Text with its annotation; missing layers are None.
 
     words: all tokens, with whitespace. starts: character offset of each token in the text. heads:
-    of every token, in tokens, a root its own. unparsed: sentences that the parser skipped.
-    error_scores: error probability of every token.
-    """
+    index of every token's head; a root is its own head. unparsed: sentences that the parser
+    skipped.
+    error_scores: error probability of every token."""
 
     id: str | int | None = None
     offset: int = 0
@@ -117,14 +111,19 @@ def check_record(record: Mapping[str, Any]) -> None:
     try:
         AnnotatedText.model_validate(dict(record))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
-        said = first["msg"].removeprefix("Value error, ")
-        raise ValueError(f"a record: {place.removeprefix('.')}: {said}") from None
+        raise ValueError(f"a record: {first_error(error)}") from None
+
+
+def first_error(error: ValidationError) -> str:
+    """Return pydantic's first error in one line, which begins with the field, if there is one."""
+    first = error.errors()[0]
+    place = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
+    said = first["msg"].removeprefix("Value error, ")
+    return f"{place.removeprefix('.')}: {said}" if place else said
 
 
 def doc_record(record: Record, doc: Doc) -> Record:
-    """Return the record with its Doc's layers of `AnnotatedText`; others are left out."""
+    """Return the record with those layers of `AnnotatedText` that its Doc has."""
     return {
         **record,
         "words": [token.text for token in doc],
@@ -144,25 +143,20 @@ def _layers(doc: Doc) -> Iterator[tuple[str, list[Any]]]:
         yield "relations", [token.dep_ for token in doc]
     if CONSTITUENTS_KEY in doc.spans:
         group = doc.spans[CONSTITUENTS_KEY]
-        spans = map(_span, current_spans(group), span_scores(group))
-        yield "constituents", sorted(spans, key=lambda span: (span["start"], -span["end"]))
+        found = map(_span, current_spans(group), span_scores(group))
+        yield "constituents", sorted(found, key=lambda span: (span["start"], -span["end"]))
         if unparsed := group.attrs.get("unparsed"):
             yield "unparsed", [{"start": start, "end": end} for start, end in unparsed]
     if FRAMES_KEY in doc.spans:
-        yield (
-            "frames",
-            [
-                {
-                    "predicate": frame.predicate.i,
-                    "roleset": frame.roleset,
-                    "spans": [
-                        _span(frame.verb, frame.verb_score),
-                        *map(_span, frame.arguments, frame.scores),
-                    ],
-                }
-                for frame in get_frames(doc)
-            ],
-        )
+        frames = []
+        for frame in get_frames(doc):
+            spans = [
+                _span(frame.verb, frame.verb_score),
+                *map(_span, frame.arguments, frame.scores),
+            ]
+            place = {"predicate": frame.predicate.i, "roleset": frame.roleset}
+            frames.append(place | {"spans": spans})
+        yield "frames", frames
     if ERRORS_KEY in doc.spans:
         errors = grammar_errors(doc)
         yield "errors", [_span(e.span, e.score) | {"label": e.label} for e in errors]

@@ -1,40 +1,75 @@
-"""Annotation of text in shards by one or several processes or Ray; stopped runs resume."""
+"""Annotation of text in shards by this process, several ones, or a Ray cluster; stopped runs
+resume."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from functools import lru_cache, partial
 from importlib.metadata import version
 from itertools import islice
-from multiprocessing.connection import Connection, wait
+from multiprocessing import connection
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from spacy.language import Language
+from spacy.util import is_package
 
-from ..formats.whole_files import alone_in
+from ..formats.files import alone_in
 from .annotating import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
-from .on_ray import on_ray
-from .shards import (
-    AnnotateSettings,
-    Shard,
-    Workers,
-    check_finds,
-    cut_shards,
-    make_shard,
-    shard_name,
-)
+from .shards import FORMATS, AnnotateSettings, Shard, cut_shards, make_shard, shard_name
 from .texts import Texts, told
+
+Make = Callable[[Shard], Counts]
+Submit = Callable[[Shard], Future[Counts]]
+
+
+class Engine(StrEnum):
+    """Makers of shards: processes of this machine, or of a Ray cluster."""
+
+    processes = "processes"
+    ray = "ray"
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Settings of the annotating processes, without effect on the results.
+
+    processes: number of processes; 1 for this one.
+    threads: of torch in each; 0 for torch's default, for an even share of the cores with several
+        processes, and for one on Ray.
+    gpu: its number, -1 for none. On Ray, each process gets one, chosen by Ray, unless it is -1.
+    """
+
+    processes: int = 1
+    threads: int = 0
+    gpu: int = -1
+    engine: Engine = Engine.processes
+
+    @property
+    def alone(self) -> bool:
+        return self.engine is Engine.processes and self.processes == 1
+
+    @property
+    def threads_each(self) -> int:
+        if self.threads or self.alone:
+            return self.threads
+        if self.engine is Engine.ray:
+            return 1
+        return max(1, (os.cpu_count() or 1) // self.processes)
 
 
 class Done(NamedTuple):
-    """Shard, whether it was `there` before, and the end of its input, in bytes."""
+    """Counts of a shard, whether an earlier run wrote it, and the end of its input, in bytes."""
 
     counts: Counts
     there: bool
@@ -45,23 +80,24 @@ def annotate_texts(
     model: str, texts: Texts, output: Path, settings: AnnotateSettings, workers: Workers
 ) -> Iterator[Done]:
     """Annotate the texts into files of `output`; yield each shard's counts on completion. Complete
-    shards are kept. Raises ValueError if they are of another pipeline, settings or texts,
+    shards are kept. Raises ValueError if they have another pipeline, settings or texts,
     BlockingIOError if another run is writing there, ChildProcessError if a process ends."""
-    # actors' GPUs are elsewhere
-    nlp = load(model, workers.threads, workers.gpu if workers.engine == "processes" else -1)
-    check_finds(nlp, settings)
-    described = _described(nlp, texts, settings)
+    # on Ray, GPUs are elsewhere
+    nlp = load(model, workers.threads, -1 if workers.engine is Engine.ray else workers.gpu)
+    key = FORMATS[settings.format].needs
+    if key and key not in nlp("This is it.").spans:
+        raise ValueError(f"{settings.format} needs doc.spans[{key!r}], which no component writes")
+    described = {
+        "spacy-lal": version("spacy-lal"),
+        "pipeline": describe(nlp),
+        # each shard's digest covers the contents
+        "input": [name for name, *_ in texts.files] or "stdin",
+        "text_field": texts.text_field,
+        **asdict(settings),
+    }
     check_same(output, SETTINGS, described)
-    here = nlp if workers.engine == "processes" and workers.processes == 1 else None
-    del nlp  # the others load their own
-
-    def make(shards: Iterable[Shard]) -> Iterator[tuple[Shard, Counts]]:
-        if here is not None:
-            return ((shard, make_shard(here, shard, output, settings)) for shard in shards)
-        if workers.engine == "ray":
-            return on_ray(model, shards, output, settings, workers, described["pipeline"])
-        return in_processes(model, shards, output, settings, workers)
-
+    make = maker(workers, nlp, model, output, settings)
+    del nlp  # other processes load their own
     with alone_in(output):
         manifest = Manifest(output)
         there: list[Done] = []
@@ -73,150 +109,146 @@ def annotate_texts(
                 last = shard.number
                 if (counts := manifest.shards.get(shard.number)) is None:
                     yield shard
-                else:
-                    _check_there(counts, shard, output, settings)
-                    there.append(Done(counts, True, shard.position))
+                    continue
+                path = output / shard_name(shard.number, settings)
+                if counts.get("digest") != shard.digest:
+                    raise ValueError(f"{path} was made of another text: the input has changed")
+                if not path.exists():
+                    raise ValueError(f"{path}, complete before, is gone: take another folder")
+                there.append(Done(counts, True, shard.position))
 
-        for shard, counts in make(new()):
+        for shard, counts in made_by(workers, make, new()):
             yield from there
             there.clear()
             manifest.add(counts)
             yield Done(counts, False, shard.position)
         yield from there
         if more := [number for number in manifest.shards if number > last]:
-            raise ValueError(
-                f"{output} has {shard_name(more[0], settings)}, made of text that the input no "
-                "longer has: the input has changed"
-            )
+            name = shard_name(more[0], settings)
+            raise ValueError(f"{output / name} is of text that the input no longer has")
         manifest.finish()
 
 
-def _described(nlp: Language, texts: Texts, settings: AnnotateSettings) -> dict[str, Any]:
-    return {
-        "spacy-lal": version("spacy-lal"),
-        "pipeline": describe(nlp),
-        # each shard's digest covers the contents
-        "input": [name for name, *_ in texts.files] or "stdin",
-        "text_field": texts.text_field,
-        **asdict(settings),
-    }
+def maker(
+    workers: Workers, nlp: Language, model: str, output: Path, settings: AnnotateSettings
+) -> Make:
+    """Return the function that makes a shard: with the pipeline `nlp` in this process, or with the
+    same one, loaded by its name or folder `model`, in each other one."""
+    if workers.alone:
+        return lambda shard: make_shard(nlp, shard, output, settings)
+    model = model if is_package(model) else str(Path(model).resolve())
+    gpu = min(workers.gpu, 0) if workers.engine is Engine.ray else workers.gpu
+    rest = (model, describe(nlp), output.resolve(), settings, workers.threads_each, gpu)
+    return partial(_make, *rest)
 
 
-def _check_there(counts: Counts, shard: Shard, output: Path, settings: AnnotateSettings) -> None:
-    name = shard_name(shard.number, settings)
-    if counts.get("digest") != shard.digest:
-        raise ValueError(
-            f"{output / name} was made of another text than the input has there now: the "
-            "input has changed"
-        )
-    if not (output / name).exists():
-        raise ValueError(
-            f"{output / name} is gone, but it was complete before: begin in another folder"
-        )
-
-
-def in_processes(
-    model: str,
-    shards: Iterable[Shard],
-    output: Path,
-    settings: AnnotateSettings,
-    workers: Workers,
+def made_by(
+    workers: Workers, make: Make, shards: Iterable[Shard]
 ) -> Iterator[tuple[Shard, Counts]]:
-    """Annotate each shard; yield shards with their counts, in order of completion. Every process
-    loads the model, and one shard per process is in memory. Raises ChildProcessError, with the
-    reason, if a process ends or fails. The processes end with this one."""
-    context = multiprocessing.get_context("spawn")  # torch's threads don't survive a fork
+    """Make each shard; yield shards with their counts, in order of completion. A process has one
+    shard in memory. Raises ChildProcessError, with the reason, if a process ends or fails."""
+    if workers.alone:
+        yield from ((shard, make(shard)) for shard in shards)
+        return
     left = iter(shards)
-    first = list(islice(left, workers.processes))
-    threads = workers.threads or max(1, (os.cpu_count() or 1) // workers.processes)
-    busy: dict[Connection, tuple[Any, Shard]] = {}
-    started: list[Any] = []
+    engine = _on_ray if workers.engine is Engine.ray else _in_processes
+    with engine(make, workers) as submit:
+        running = {submit(shard): shard for shard in islice(left, workers.processes)}
+        while running:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                # before reading on, which may raise an error
+                yield running.pop(future), _counts(future)
+                running |= {submit(shard): shard for shard in islice(left, 1)}
+
+
+def _counts(future: Future[Counts]) -> Counts:
     try:
-        with _threads_of_children(threads):
-            for shard in first:
-                ours, theirs = context.Pipe()
-                arguments = (theirs, model, output, settings, threads, workers.gpu)
-                worker = context.Process(target=_work, args=arguments, daemon=True)
-                worker.start()
-                theirs.close()
-                started.append(worker)
-                busy[ours] = worker, shard
-        for connection, (_, shard) in busy.items():
-            _send(connection, shard)
-        while busy:
-            for ready in wait(list(busy)):
-                connection = cast(Connection, ready)
-                worker, shard = busy.pop(connection)
-                counts = _received(connection, worker)
-                yield shard, counts  # before reading on, which may raise an error
-                if (following := next(left, None)) is not None:
-                    _send(connection, following)
-                    busy[connection] = worker, following
-    finally:
-        for worker in started:
-            worker.terminate()
-            worker.join()
+        return future.result()
+    except BrokenProcessPool:
+        raise
+    except Exception as error:
+        cause = getattr(error, "cause", error)  # Ray adds its own traceback
+        raise ChildProcessError(f"an error in a worker: {told(cause)}") from error
 
 
-def _send(connection: Connection, shard: Shard) -> None:
-    with suppress(ConnectionError):  # the reader notices a process that ended
-        connection.send(shard)
-
-
-def _received(connection: Connection, worker: Any) -> Counts:
-    try:
-        answer = connection.recv()
-    except (EOFError, ConnectionError):
-        worker.join()
-        raise ChildProcessError(
-            f"a process ended with status {worker.exitcode}; -9 mostly means that memory ran out"
-        ) from None
-    if isinstance(answer, str):
-        raise ChildProcessError(f"an error in a worker process: {answer}")
-    return answer
-
-
-@contextmanager
-def _threads_of_children(threads: int) -> Iterator[None]:
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(dict.fromkeys(names, str(threads)))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-def _work(
-    connection: Connection,
+def _make(
     model: str,
+    pipeline: str,
     output: Path,
     settings: AnnotateSettings,
     threads: int,
     gpu: int,
-) -> None:
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the parent receives it, too, and ends this process
-    Thread(target=_end_with_parent, daemon=True).start()
+    shard: Shard,
+) -> Counts:
+    return make_shard(_loaded(model, pipeline, threads, gpu), shard, output, settings)
+
+
+@lru_cache(maxsize=1)
+def _loaded(model: str, pipeline: str, threads: int, gpu: int) -> Language:
+    """Load the pipeline in another process. Raises ValueError if it is not the one described."""
+    nlp = load(model, threads, gpu)
+    if (found := describe(nlp)) != pipeline:
+        raise ValueError(f"{model} is {found} on this machine, but {pipeline} where the run began")
+    return nlp
+
+
+@contextmanager
+def _in_processes(make: Make, workers: Workers) -> Iterator[Submit]:
+    """Start processes, which end with this one, as shards are submitted."""
+    # libraries read these when a process loads them
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    os.environ.update(dict.fromkeys(names, str(workers.threads_each)))
+    others = multiprocessing.active_children()
+    spawn = multiprocessing.get_context("spawn")  # torch's threads don't survive a fork
+    pool = ProcessPoolExecutor(workers.processes, spawn, initializer=_begin)
     try:
-        nlp = load(model, threads, gpu)
-        while True:
-            try:
-                shard = connection.recv()
-            except EOFError:
-                return
-            connection.send(make_shard(nlp, shard, output, settings))
-    except Exception as error:
-        connection.send(told(error))
+        yield lambda shard: pool.submit(make, shard)
+    except BrokenProcessPool:
+        said = "a process ended early; mostly that means that memory ran out"
+        raise ChildProcessError(said) from None
+    finally:
+        for process in multiprocessing.active_children():
+            if process not in others:
+                process.terminate()
+        pool.shutdown()
 
 
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    wait([parent.sentinel])
-    os._exit(1)
+def _begin() -> None:
+    # Ctrl-C is for the parent, which ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent: Any = multiprocessing.parent_process()
+
+    def end_with_parent() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    Thread(target=end_with_parent, daemon=True).start()
+
+
+@contextmanager
+def _on_ray(make: Make, workers: Workers) -> Iterator[Submit]:
+    """Use the cluster of `RAY_ADDRESS`, or a local one. A task takes a CPU for each of its threads,
+    and optionally a GPU. All machines need access to the output and the model's folder. Raises
+    ImportError with advice, ValueError without a GPU."""
+    try:
+        import ray
+    except ImportError as error:
+        raise ImportError("--engine ray needs Ray: pip install 'spacy-lal[ray]'") from error
+    threads, gpu = workers.threads_each, workers.gpu >= 0
+    mine = not ray.is_initialized()
+    here = mine and "RAY_ADDRESS" not in os.environ
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no statistics to Ray's makers
+    cpus = max(workers.processes * threads, os.cpu_count() or 1)
+    local: dict[str, Any] = {"num_cpus": cpus, "include_dashboard": False, "address": "local"}
+    try:
+        if mine:
+            ray.init(log_to_driver=False, logging_level="error", **(local if here else {}))
+        if here and gpu and not ray.cluster_resources().get("GPU"):
+            raise ValueError("--gpu-id asks for a GPU, but Ray finds none on this machine")
+        # a shard that is made again has the same bytes; max_calls=0 keeps a process and its GPU
+        again = {"max_retries": 2, "max_calls": 0}
+        task = ray.remote(num_cpus=threads, num_gpus=int(gpu), **again)(lambda shard: make(shard))
+        yield lambda shard: task.remote(shard).future()
+    finally:
+        if mine:
+            ray.shutdown()

@@ -1,63 +1,32 @@
-"""Shards: fixed amounts of text, and their output files. Writers keep none of spaCy's objects."""
+"""Shards: fixed amounts of text, and their output files."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, get_args, get_origin
+from typing import Any, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
 
 from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
 from ..annotations.frames import FRAMES_KEY
 from ..formats.conllu import format_conllu
-from ..formats.docbins import SpacyWriter
-from ..formats.props import doc_props, format_props
-from ..formats.whole_files import whole_file
+from ..formats.docbins import pack, write_packed
+from ..formats.files import whole_file
+from ..formats.props import format_props
 from .annotating import BATCH_TOKENS, through_pipeline
 from .manifest import FAILED, Counts
 from .records import AnnotatedText, Record, doc_record
 from .texts import MAX_CHARS, Texts, pieces, pyarrow
 
-ENGINES = ("processes", "ray")
-"""Makers of shards: processes of this machine, or Ray's actors."""
-SHARD_CHARS = 500_000
-"""Default size of a shard, in characters of text."""
-
-
-class Writer(Protocol):
-    """Writer of one output file."""
-
-    def add(self, record: Record, doc: Doc) -> None:
-        """Add a record. Raises an error, and adds nothing, if the format can't express the Doc."""
-
-    def write(self, path: Path) -> None:
-        """Write all added records."""
-
-
-class TextWriter:
-    """Writer of the texts that `text` makes of records and Docs."""
-
-    def __init__(self, text: Callable[[Record, Doc], str]) -> None:
-        self._text = text
-        self._texts: list[bytes] = []
-
-    def add(self, record: Record, doc: Doc) -> None:
-        self._texts.append(self._text(record, doc).encode())
-
-    def write(self, path: Path) -> None:
-        path.write_bytes(b"".join(self._texts))
-
 
 def json_line(record: Record, doc: Doc) -> str:
     """Return a line of JSON with `doc_record`'s record."""
-    _check_unicode(record)
     return json.dumps(doc_record(record, doc), separators=(",", ":")) + "\n"
 
 
@@ -65,8 +34,7 @@ def conllu(record: Record, doc: Doc) -> str:
     """Return CoNLL-U, with kept fields and offsets in comments."""
     offset = record["offset"]
     name = f"{record['id']}@{offset}" if offset else record["id"]
-    kept = {k: v for k, v in record.items() if k not in ("id", "offset", "text")}
-    return format_conllu(doc, name, kept)
+    return format_conllu(doc, name, _kept(record))
 
 
 def brackets(record: Record, doc: Doc) -> str:
@@ -74,49 +42,40 @@ def brackets(record: Record, doc: Doc) -> str:
     return "".join(f"{tree}\n" for tree in sentence_trees(doc) if tree.leaves)
 
 
-def props(record: Record, doc: Doc) -> str:
-    """Return the columns of CoNLL-2005."""
-    return format_props(doc_props(doc))
+def packed_doc(record: Record, doc: Doc) -> DocBin:
+    """Return the Doc in bytes, with the record's fields but the text in `doc.user_data`."""
+    doc.user_data.update((key, value) for key, value in record.items() if key != "text")
+    return pack(doc)
 
 
-class DocsWriter:
-    """Writer of `.spacy` files, with records' fields but the text in `doc.user_data`."""
-
-    def __init__(self) -> None:
-        self._docs = SpacyWriter()
-
-    def add(self, record: Record, doc: Doc) -> None:
-        doc.user_data.update((key, value) for key, value in record.items() if key != "text")
-        self._docs.add([doc])
-
-    def write(self, path: Path) -> None:
-        self._docs.write(path)
+def row(record: Record, doc: Doc) -> Record:
+    """Return `doc_record`'s record; kept fields become text, in JSON if need be."""
+    kept = {
+        name: value if value is None or isinstance(value, str) else json.dumps(value)
+        for name, value in _kept(record).items()
+    }
+    return doc_record(record | kept, doc)
 
 
-class ParquetWriter:
-    """Writer of `doc_record`'s records in columns; kept fields become text, in JSON if need be."""
+def _kept(record: Record) -> Record:
+    return {name: value for name, value in record.items() if name not in ("id", "offset", "text")}
 
-    def __init__(self, keep: Sequence[str]) -> None:
-        self._keep = [name for name in keep if name != "id"]
-        self._records: list[Record] = []
 
-    def add(self, record: Record, doc: Doc) -> None:
-        found = doc_record(record, doc)
-        for name in self._keep:
-            value = found[name]
-            found[name] = value if value is None or isinstance(value, str) else json.dumps(value)
-        _check_unicode(record)  # other text would fail the whole file
-        self._records.append(found)
+def write_text(texts: Sequence[str], path: Path, keep: Sequence[str]) -> None:
+    """Write texts one after the other."""
+    path.write_bytes("".join(texts).encode())
 
-    def write(self, path: Path) -> None:
-        arrow = pyarrow()
-        text = arrow.string()
-        layers = AnnotatedText.model_fields
-        columns = {name: _column(arrow, field.annotation) for name, field in layers.items()}
-        kept = dict.fromkeys(self._keep, text)
-        schema = arrow.schema({"id": text, **kept, **columns, "offset": arrow.int64()})
-        table = arrow.Table.from_pylist(self._records, schema)
-        arrow.parquet.write_table(table, path, compression="zstd")
+
+def write_parquet(rows: Sequence[Record], path: Path, keep: Sequence[str]) -> None:
+    """Write records in columns, those of `AnnotatedText` and the kept fields."""
+    arrow = pyarrow()
+    text = arrow.string()
+    layers = AnnotatedText.model_fields
+    columns = {name: _column(arrow, field.annotation) for name, field in layers.items()}
+    kept = {name: text for name in keep if name != "id"}
+    schema = arrow.schema({"id": text, **kept, **columns, "offset": arrow.int64()})
+    table = arrow.Table.from_pylist(rows, schema)
+    arrow.parquet.write_table(table, path, compression="zstd")
 
 
 def _column(arrow: Any, kind: Any) -> Any:
@@ -131,24 +90,28 @@ def _column(arrow: Any, kind: Any) -> Any:
     return {str: arrow.string(), int: arrow.int32(), float: arrow.float32()}[kind]
 
 
-def _check_unicode(record: Record) -> None:
-    """Raise UnicodeEncodeError for fields with half a surrogate pair, as "\\ud83d" in JSON."""
-    fields = {name: value for name, value in record.items() if name != "text"}
-    json.dumps(fields, ensure_ascii=False).encode()
+class OutputFormat(NamedTuple):
+    """Format of output files.
+
+    item: what a file has of a record, without spaCy's objects; raises an error if the format can't
+    express the Doc. write: function that writes items to a path, given the kept fields. needs: the
+    span group without which there is nothing to write; such a format has no place for fields.
+    """
+
+    item: Callable[[Record, Doc], Any]
+    write: Callable[[Any, Path, Sequence[str]], None] = write_text
+    needs: str = ""
 
 
-WRITERS: dict[str, Callable[[Sequence[str]], Writer]] = {
-    "jsonl": lambda keep: TextWriter(json_line),
-    "spacy": lambda keep: DocsWriter(),
-    "parquet": ParquetWriter,
-    "conllu": lambda keep: TextWriter(conllu),
-    "brackets": lambda keep: TextWriter(brackets),
-    "props": lambda keep: TextWriter(props),
+FORMATS = {
+    "jsonl": OutputFormat(json_line),
+    "spacy": OutputFormat(packed_doc, lambda docs, path, keep: write_packed(docs, path)),
+    "parquet": OutputFormat(row, write_parquet),
+    "conllu": OutputFormat(conllu),
+    "brackets": OutputFormat(brackets, needs=CONSTITUENTS_KEY),
+    "props": OutputFormat(lambda record, doc: format_props(doc), needs=FRAMES_KEY),
 }
-"""Writer of each format, made from the fields to keep; the format is the file suffix."""
-
-NEEDS = {"brackets": CONSTITUENTS_KEY, "props": FRAMES_KEY}
-"""Span group that a format needs."""
+"""The formats, whose names are the files' suffixes."""
 
 
 @dataclass(frozen=True)
@@ -162,47 +125,17 @@ class AnnotateSettings:
     format: str = "jsonl"
     keep: Sequence[str] = ()
     max_chars: int = MAX_CHARS
-    shard_chars: int = SHARD_CHARS
+    shard_chars: int = 500_000
     batch_tokens: int = BATCH_TOKENS
 
     def __post_init__(self) -> None:
         """Raise ValueError for bad settings, ImportError if the format needs a missing package."""
-        if self.format not in WRITERS:
-            raise ValueError(
-                f"unknown format {self.format!r}: expected one of {', '.join(WRITERS)}"
-            )
-        if self.format in NEEDS and self.keep:
+        if self.format not in FORMATS:
+            raise ValueError(f"no format {self.format!r}: expected one of {', '.join(FORMATS)}")
+        if FORMATS[self.format].needs and self.keep:
             raise ValueError(f"{self.format} has no place for fields: keep none, or take jsonl")
-        for name in ("max_chars", "shard_chars", "batch_tokens"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if self.format == "parquet":
             pyarrow()
-
-
-@dataclass(frozen=True)
-class Workers:
-    """Settings of the annotating processes, without effect on the results.
-
-    processes: number of processes; 1 for this one.
-    threads: of torch in each; 0 for torch's default, and for an even share of the cores with
-        several processes.
-    gpu: its number, -1 for none.
-    engine: "processes" of this machine, or "ray", with actors of one thread by default and a GPU
-        each, chosen by Ray, unless `gpu` is -1.
-    """
-
-    processes: int = 1
-    threads: int = 0
-    gpu: int = -1
-    engine: str = "processes"
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for an unknown engine."""
-        if self.engine not in ENGINES:
-            raise ValueError(
-                f"unknown engine {self.engine!r}: expected one of {', '.join(ENGINES)}"
-            )
 
 
 class Shard(NamedTuple):
@@ -215,7 +148,7 @@ class Shard(NamedTuple):
 
 
 def cut_shards(texts: Texts, settings: AnnotateSettings) -> Iterator[Shard]:
-    """Yield the input as shards, always cut alike, with one in memory at a time."""
+    """Yield the input as shards, one in memory at a time. The cuts are the same in every run."""
     number, chars = 0, 0
     records: list[Record] = []
     for text in texts:
@@ -243,13 +176,15 @@ def shard_name(number: int, settings: AnnotateSettings) -> str:
 
 def make_shard(nlp: Language, shard: Shard, output: Path, settings: AnnotateSettings) -> Counts:
     """Write the shard's file, after that of failed texts, if any."""
-    writer = WRITERS[settings.format](settings.keep)
-    counts: Counter[str] = Counter()
+    form = FORMATS[settings.format]
+    items: list[Any] = []
+    words = 0
 
-    def read(record: Record, doc: Doc) -> int:
+    def read(record: Record, doc: Doc) -> tuple[int, Any]:
         words = sum(not token.is_space for token in doc)
-        writer.add(record, doc)
-        return words
+        # a field with half a surrogate pair, as "\ud83d" in JSON, would fail the whole file
+        json.dumps(record, ensure_ascii=False).encode()
+        return words, form.item(record, doc)
 
     failed: list[Record] = [record for record in shard.records if "error" in record]
     sound = (record for record in shard.records if "error" not in record)
@@ -257,37 +192,22 @@ def make_shard(nlp: Language, shard: Shard, output: Path, settings: AnnotateSett
         if found.value is None:
             failed.append({**found.record, "error": found.error})
         else:
-            counts["texts"] += 1
-            counts["words"] += found.value
+            words += found.value[0]
+            items.append(found.value[1])
     path = output / shard_name(shard.number, settings)
     failures = output / FAILED / f"{path.stem}.jsonl"
     if failed:
-        _write_failed(failed, failures)
+        with whole_file(failures) as unfinished:
+            # in ASCII: failed text may be invalid Unicode
+            unfinished.write_text("".join(json.dumps(record) + "\n" for record in failed))
     else:
         failures.unlink(missing_ok=True)  # from a run that was stopped between the two files
     with whole_file(path) as unfinished:
-        writer.write(unfinished)
+        form.write(items, unfinished, settings.keep)
     return {
         "shard": shard.number,
         "digest": shard.digest,
-        "texts": counts["texts"],
-        "words": counts["words"],
+        "texts": len(items),
+        "words": words,
         "failed": len(failed),
     }
-
-
-def _write_failed(records: list[Record], path: Path) -> None:
-    path.parent.mkdir(exist_ok=True)
-    with whole_file(path) as unfinished:
-        # in ASCII: failed text may be invalid Unicode
-        unfinished.write_text("".join(json.dumps(record) + "\n" for record in records))
-
-
-def check_finds(nlp: Language, settings: AnnotateSettings) -> None:
-    """Raise ValueError if the pipeline doesn't find the annotation of the format."""
-    key = NEEDS.get(settings.format)
-    if key is not None and key not in nlp("This is it.").spans:
-        raise ValueError(
-            f"{settings.format} needs doc.spans[{key!r}], which none of the pipeline's components "
-            f"writes: {', '.join(nlp.pipe_names) or 'it has none'}"
-        )

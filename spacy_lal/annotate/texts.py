@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
-import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
+
+from pydantic_core import to_jsonable_python
 
 from ..formats.files import OPENERS, undamaged
 from .records import FIELDS, Record
@@ -31,15 +31,12 @@ _PLACES = (
     re.compile(r"\s+"),
 )
 
-_PLAIN = (str, int, float, bool, type(None))
-_AT_ONCE = 1000
-
 
 @dataclass
 class Texts:
     """Records of the input: "id" (default "FILE:LINE"), "text" and the fields to keep. A malformed
     line becomes a record with an "error" and its readable fields. position, size: bytes read so
-    far, and of all files (None for stdin)."""
+    far, bytes of all files (None for stdin)."""
 
     input: str
     kind: str | None = None
@@ -53,16 +50,12 @@ class Texts:
         if self.kind not in (None, *KINDS):
             raise ValueError(f"no input format {self.kind!r}: it is one of {', '.join(KINDS)}")
         if taken := set(self.keep) & {*FIELDS, self.text_field} - {"id"}:
-            raise ValueError(
-                f"annotated texts have a {min(taken)!r} of their own, so that field can't be kept"
-            )
+            raise ValueError(f"annotated texts have {min(taken)!r} of their own: it can't be kept")
         if self.input != STDIN:
             self._find(Path(self.input))
         kinds = {kind for *_, kind in self.files} or {self.kind or "txt"}
         if self.input == STDIN and "parquet" in kinds:
-            raise ValueError(
-                "Parquet can't be read from stdin, because its index is at the end of the file"
-            )
+            raise ValueError("Parquet can't be read from stdin: its index is at its end")
         if "txt" in kinds and set(self.keep) - {"id"}:
             raise ValueError("lines of plain text have no fields to keep")
         if "parquet" in kinds:
@@ -70,25 +63,20 @@ class Texts:
 
     def _find(self, path: Path) -> None:
         if path.is_dir():
-            found = sorted(file for file in path.rglob("*") if file.is_file())
+            wanted = (self.kind,) if self.kind else KINDS
             self.files = [
-                (file.relative_to(path).as_posix(), file, kind)
-                for file in found
-                if (kind := _kind(file)) and kind == (self.kind or kind)
+                (file.relative_to(path).as_posix(), file, _kind(file))
+                for file in sorted(path.rglob("*"))
+                if file.is_file() and _kind(file) in wanted
             ]
             if not self.files:
-                raise FileNotFoundError(
-                    f"no text in {path}: texts are read from {', '.join(KINDS)} files"
-                )
-        else:
-            kind = self.kind or _kind(path)
-            if kind is None:
-                raise ValueError(
-                    f"the name of {path} doesn't say its format: give --input-format, one of "
-                    f"{', '.join(KINDS)}"
-                )
-            path.stat()  # raises an error for a file that isn't there
-            self.files = [(path.name, path, kind)]
+                raise FileNotFoundError(f"no text in {path}: it has no {', '.join(KINDS)} files")
+            return
+        kind = self.kind or _kind(path)
+        if kind not in KINDS:
+            raise ValueError(f"{path} doesn't say its format: give --input-format")
+        path.stat()  # raises an error for a file that isn't there
+        self.files = [(path.name, path, kind)]
 
     @property
     def size(self) -> int | None:
@@ -127,20 +115,22 @@ class Texts:
                 line = line.removeprefix(b"\xef\xbb\xbf")
             try:
                 text = line.decode("utf8")
-                yield {"id": place, "text": text} if kind == "txt" else self._json(place, text)
+                if kind == "txt":
+                    yield {"id": place, "text": text}
+                else:
+                    # srsly reads neither NaN nor large numbers
+                    yield self._record(place, json.loads(text))
             except ValueError as error:
                 yield {"id": place, "text": line.decode("utf8", "replace"), "error": told(error)}
 
-    def _json(self, place: str, line: str) -> Record:
-        values = json.loads(line)  # srsly reads neither NaN nor large numbers
+    def _record(self, place: str, values: Any) -> Record:
         if not isinstance(values, dict):
-            raise ValueError(f"expected a JSON object on each line, found {line.strip()[:40]!r}")
-        return self._record(place, values)
-
-    def _record(self, place: str, values: dict[str, Any]) -> Record:
+            raise ValueError(f"expected a JSON object on each line, found {str(values)[:40]!r}")
         name = values.get("id")
         record: Record = {"id": place if name is None else str(name)}
-        record |= {key: _plain(values.get(key)) for key in self.keep if key != "id"}
+        kept = {key: values.get(key) for key in self.keep if key != "id"}
+        # null for NaN and infinity, text for dates and other types
+        record |= to_jsonable_python(kept, inf_nan_mode="null", fallback=str)
         if type(offset := values.get("offset")) is int:
             record["offset"] = offset  # of a piece that failed in another run
         text = values.get(self.text_field)
@@ -155,13 +145,11 @@ class Texts:
                 there = set(file.schema_arrow.names)
                 for wanted in (self.text_field, *self.keep):
                     if wanted not in there and wanted != "id":
-                        raise ValueError(
-                            f"expected a column {wanted!r}, found only {', '.join(sorted(there))}"
-                        )
+                        raise ValueError(f"expected a column {wanted!r} among {sorted(there)}")
                 columns = [self.text_field, *({"id", *self.keep} & there)]
                 rows, size = file.metadata.num_rows, path.stat().st_size
                 number = 0
-                for batch in file.iter_batches(_AT_ONCE, columns=columns):
+                for batch in file.iter_batches(1000, columns=columns):
                     for values in batch.to_pylist():
                         number += 1
                         self.position = before + size * number // rows
@@ -170,24 +158,10 @@ class Texts:
             raise ValueError(f"{path}: {error}") from error
 
 
-def _kind(path: Path) -> str | None:
-    packed = path.suffix in OPENERS
-    name = path.name.removesuffix(path.suffix) if packed else path.name
-    kind = os.path.splitext(name)[1].removeprefix(".").lower()
-    if kind == "parquet" and packed:
-        return None
-    return kind if kind in KINDS else None
-
-
-def _plain(value: Any) -> Any:
-    """Convert a value to JSON: null for NaN and infinity, text for dates and other types."""
-    if isinstance(value, _PLAIN):
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-    if isinstance(value, list):
-        return [_plain(part) for part in value]
-    if isinstance(value, dict):
-        return {str(key): _plain(part) for key, part in value.items()}
-    return str(value)
+def _kind(path: Path) -> str:
+    """Return the suffix, of compressed files the one before, without its dot."""
+    name = path.with_suffix("") if path.suffix in OPENERS else path
+    return name.suffix.removeprefix(".").lower()
 
 
 def pyarrow() -> Any:
@@ -201,13 +175,13 @@ def pyarrow() -> Any:
 
 
 def told(error: Exception) -> str:
-    """Return an error in one line."""
+    """Return type and message of an error in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def pieces(record: Record, max_chars: int = MAX_CHARS) -> Iterator[Record]:
     """Yield the record, or records of the pieces of a text longer than `max_chars`. Pieces have all
-    its fields; "offset" is the piece's. Raises ValueError for less than one character."""
+    fields of the record; "offset" is a piece's place. Raises ValueError for max_chars < 1."""
     if max_chars < 1:
         raise ValueError(f"max_chars must be at least 1, got {max_chars}")
     text, offset = record["text"], record.get("offset", 0)

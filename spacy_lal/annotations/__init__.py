@@ -1,16 +1,11 @@
 """Annotations of a Doc in span groups: constituents, heads, frames and errors, with their views."""
 
 from .constituents import CONSTITUENTS_KEY as CONSTITUENTS_KEY
-from .constituents import UNKNOWN_TAG as UNKNOWN_TAG
 from .constituents import constituent_tree as constituent_tree
 from .constituents import get_constituents as get_constituents
-from .constituents import project_constituents as project_constituents
 from .constituents import sentence_trees as sentence_trees
 from .constituents import set_constituents as set_constituents
-from .dependency_heads import set_dependencies as set_dependencies
 from .extensions import install_extensions as install_extensions
-from .frames import FRAMES_KEY as FRAMES_KEY
-from .frames import PREDICATE as PREDICATE
 from .frames import Frame as Frame
 from .frames import FrameSpans as FrameSpans
 from .frames import get_frames as get_frames
@@ -19,9 +14,8 @@ from .grammar_errors import CORRECT as CORRECT
 from .grammar_errors import ERROR as ERROR
 from .grammar_errors import ERRORS_KEY as ERRORS_KEY
 from .grammar_errors import GrammarError as GrammarError
-from .grammar_errors import error_scores as error_scores
 from .grammar_errors import get_errors as get_errors
 from .grammar_errors import set_errors as set_errors
 from .span_doc import span_doc as span_doc
-from .words import WordIndex as WordIndex
 from .words import bare_doc as bare_doc
+from .words import set_dependencies as set_dependencies

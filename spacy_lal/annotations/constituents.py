@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import dropwhile
 from operator import itemgetter
 from typing import Any
 
@@ -54,7 +55,7 @@ def set_constituents(
 
 
 def get_constituents(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[LabelledSpan]:
-    """Return the phrases in `doc.spans[key]` as (start, end, label) in preorder, [] without it.
+    """Return the phrases in `doc.spans[key]` as (start, end, label) in preorder, or [].
     Raises ValueError if tokens were merged or split since."""
     return _in_preorder(doc.spans[key]) if key in doc.spans else []
 
@@ -70,9 +71,9 @@ def project_constituents(
 ) -> Iterator[tuple[int, int, str, bool]]:
     """Yield phrases as (start, end, label, exact) over the tokens of another tokenisation.
 
-    there, back: from `Example.alignment`, to the other tokens and from them.
-    exact: whether both borders are token borders there. Phrases without counterpart are left out.
-    Line breaks between tokens do no harm, unlike in `Example.get_aligned_spans_y2x`.
+    there, back: alignments of an `Example`, to the other tokens and from them.
+    exact: whether both borders are borders of other tokens. Phrases over no other token are left
+    out. Line breaks between tokens do no harm, unlike in `Example.get_aligned_spans_y2x`.
     """
     for start, end, label in spans:
         tokens = there[start:end]
@@ -89,10 +90,10 @@ def constituent_tree(span: Span, key: str = CONSTITUENTS_KEY) -> ConstituentTree
     several children, or only words where nothing was annotated. A shorter span's tree is the
     topmost phrase over exactly these tokens, or None. Words are tagged with `token.tag_`, else
     `pos_`, else "XX". Whitespace tokens are ignored.
-    `log_prob` is the parser's, unless the sentence has changed since. `parsed` is False without the
-    group, and for a skipped sentence. A loop over spans from left to right reads the Doc's phrases
-    once (see `LoopIndex`). Raises ValueError if phrases cross, or if tokens were merged or split
-    since.
+    `log_prob` is the parser's; None if the sentence has changed since. `parsed` is False without
+    the group, and for a sentence that the parser skipped. A loop over spans from left to right
+    reads the Doc's phrases once (see `LoopIndex`). Raises ValueError if phrases cross, or if tokens
+    were merged or split since.
     """
     doc = span.doc
     phrases = _PHRASES.at(doc, key, span.start) or _Phrases(doc)
@@ -100,7 +101,7 @@ def constituent_tree(span: Span, key: str = CONSTITUENTS_KEY) -> ConstituentTree
     if span.start < len(doc):
         sentence = doc[span.start].sent if doc.has_annotation("SENT_START") else doc[:]
         if words == phrases.index.range(sentence.start, sentence.end):
-            return phrases.sentence(doc, sentence.start, sentence.end)
+            return phrases.sentence(sentence)
     return phrases.topmost(doc, *words)
 
 
@@ -108,74 +109,60 @@ def sentence_trees(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[ConstituentTre
     """Return the tree of each sentence (see `constituent_tree`)."""
     phrases = _Phrases(doc, doc.spans.get(key))
     whole = [doc[:]] if len(doc) else []
-    sentences = doc.sents if doc.has_annotation("SENT_START") else whole
-    return [phrases.sentence(doc, sentence.start, sentence.end) for sentence in sentences]
+    return list(map(phrases.sentence, doc.sents if doc.has_annotation("SENT_START") else whole))
 
 
 class _Phrases:
-    """Phrases of a Doc in preorder, and places of its words; it doesn't keep the Doc alive."""
+    """Phrases of a Doc's words in preorder, and places of the words; it doesn't keep the Doc
+    alive."""
 
     def __init__(self, doc: Doc, group: SpanGroup | None = None):
-        self.spans = [] if group is None else _in_preorder(group)
-        self.starts = [start for start, _, _ in self.spans]
-        self.attrs = {} if group is None else group.attrs
-        self.annotated = group is not None
         self.index = WordIndex(doc)
+        self.spans = [] if group is None else self.index.spans(_in_preorder(group))
+        self.starts = [start for start, _, _ in self.spans]
+        attrs: dict[str, Any] = {"unparsed": [(0, len(doc))]}
+        self.attrs = attrs if group is None else group.attrs
 
-    def sentence(self, doc: Doc, start: int, end: int) -> ConstituentTree:
-        unparsed = self.attrs.get("unparsed", ())
-        parsed = self.annotated and not any(s < end and start < e for s, e in unparsed)
+    def sentence(self, sentence: Span) -> ConstituentTree:
+        start, end = sentence.start, sentence.end
+        skipped = any(s < end and start < e for s, e in self.attrs.get("unparsed", ()))
         words = self.index.range(start, end)
-        spans, log_prob = self._within(start, end), self._log_prob(start, end)
-        return self._build(doc, *words, spans, ROOT, log_prob, parsed)
+        log_prob = self._log_prob(start, end)
+        return self._tree(sentence.doc, *words, self._within(*words), ROOT, log_prob, not skipped)
 
     def topmost(self, doc: Doc, start: int, end: int) -> ConstituentTree | None:
-        if start == end:
-            return None
-        # Whitespace around a span doesn't count: phrases may begin or end in it.
-        before = self.index.before
-        inside = self._within(bisect_left(before, start), bisect_left(before, end + 1) - 1)
-        for i, (first, last, _) in enumerate(inside):
-            if self.index.range(first, last) == (start, end):
-                return self._build(doc, start, end, inside[i:], None)
-        return None
+        phrases = self._within(start, end)
+        inside = list(dropwhile(lambda phrase: phrase[:2] != (0, end - start), phrases))
+        return self._tree(doc, start, end, inside) if inside else None
 
     def _within(self, start: int, end: int) -> list[LabelledSpan]:
-        candidates = self.spans[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
-        return [span for span in candidates if span[1] <= end]
+        found = self.spans[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
+        return [(first - start, last - start, label) for first, last, label in found if last <= end]
 
     def _log_prob(self, start: int, end: int) -> float | None:
-        log_probs = self.attrs.get("log_probs", [])
+        log_probs, before = self.attrs.get("log_probs", []), self.index.before
         first = bisect_left(log_probs, start, key=itemgetter(0))
         pieces = log_probs[first : bisect_left(log_probs, end, key=itemgetter(0))]
-        position, last = self.index.range(start, end)
-        for piece_start, piece_end, _ in pieces:
-            # tokens may have been merged since
-            if piece_end >= len(self.index.before) or self.index.before[piece_start] != position:
-                return None
-            position = self.index.before[piece_end]
-        return sum(value for *_, value in pieces) if pieces and position == last else None
+        # tokens may have been merged since
+        starts = [before[s] for s, _, _ in pieces if s < len(before)]
+        ends = [before[e] for _, e, _ in pieces if e < len(before)]
+        whole = [*starts, before[end]] == [before[start], *ends]
+        return sum(value for *_, value in pieces) if pieces and whole else None
 
-    def _build(
+    def _tree(
         self,
         doc: Doc,
         start: int,
         end: int,
-        spans: list[LabelledSpan],
-        root: str | None,
+        phrases: list[LabelledSpan],
+        root: str | None = None,
         log_prob: float | None = None,
         parsed: bool = True,
     ) -> ConstituentTree:
-        words = [doc[i] for i in self.index.tokens[start:end]]
-        phrases = self.index.spans(spans)
-        return ConstituentTree.from_spans(
-            [word.text for word in words],
-            [word.tag_ or word.pos_ or UNKNOWN_TAG for word in words],
-            [(first - start, last - start, label) for first, last, label in phrases],
-            root,
-            log_prob,
-            parsed,
-        )
+        tokens = [doc[i] for i in self.index.tokens[start:end]]
+        words = [token.text for token in tokens]
+        tags = [token.tag_ or token.pos_ or UNKNOWN_TAG for token in tokens]
+        return ConstituentTree.from_spans(words, tags, phrases, root, log_prob, parsed)
 
 
 _PHRASES = LoopIndex(lambda group: _Phrases(group.doc, group))

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from spacy.tokens import Doc, Span, SpanGroup, Token
+from spacy.tokens import Doc, Span, Token
 
 from .constituents import constituent_tree, sentence_trees
 from .frames import FRAMES_KEY, Frame, frame_at, frame_positions, get_frames
 from .glossary import install_glossary
 from .grammar_errors import ERRORS_KEY, error_scores, grammar_errors
-from .span_groups import LoopIndex, current_spans
-
-
-def _wrong_tokens(group: SpanGroup) -> set[int]:
-    return {i for span in current_spans(group) for i in range(span.start, span.end)}
-
+from .span_groups import LoopIndex, current_spans, span_scores
 
 _FRAMES = LoopIndex(frame_positions)
-_WRONG = LoopIndex(_wrong_tokens)
+_WRONG = LoopIndex(lambda group: {i for s in current_spans(group) for i in range(s.start, s.end)})
+_SCORES = LoopIndex(lambda group: error_scores(group.doc))
 
 
 def _token_frame(token: Token) -> Frame | None:
     found = _FRAMES.at(token.doc, FRAMES_KEY, token.i, again=lambda index: token.i in index)
     if not found or token.i not in found:
         return None
-    return frame_at(token.doc.spans[FRAMES_KEY], found[token.i])
+    group = token.doc.spans[FRAMES_KEY]
+    return frame_at(group, span_scores(group), found[token.i])
 
 
 def _is_error(token: Token) -> bool:
@@ -33,7 +30,7 @@ def _is_error(token: Token) -> bool:
 
 
 def _error_score(token: Token) -> float | None:
-    scores = error_scores(token.doc)
+    scores = _SCORES.at(token.doc, ERRORS_KEY, token.i)
     return None if scores is None else scores[token.i]
 
 

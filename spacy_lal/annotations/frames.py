@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
-from ..drawing.html import text_style
-from ..drawing.marked_text import roles_html
+from ..drawing.html import roles_html, text_style
 from ..drawing.sentence import Phrase, RoleFrame, Sentence
 from ..trees.tree import LabelledSpan
 from .span_groups import current_spans, span_scores
@@ -37,7 +36,7 @@ _SENSE = re.compile(r"(?<=.)\.(?:\d+|[A-Z]+)$")
 
 
 class FrameSpans(NamedTuple):
-    """Frame in tokens: (start, end, label) of V and the arguments. `predicate` has the roleset."""
+    """Frame by token indices: spans of V and the arguments. `predicate` is the roleset's token."""
 
     predicate: int
     roleset: str
@@ -45,7 +44,7 @@ class FrameSpans(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """Semantic role with all its pieces in text order; mostly there is one."""
+    """Semantic role with its pieces in text order; mostly it has one piece."""
 
     label: str
     spans: tuple[Span, ...]
@@ -55,11 +54,11 @@ class Argument(NamedTuple):
 class Frame:
     """Predicate with its arguments, as read from a Doc.
 
-    predicate: token that has the roleset; mostly the first one of `verb`.
+    predicate: token that has the roleset; mostly the first token of `verb`.
     arguments: in text order where `set_frames` wrote them, with R-X, the continuations C-X, and
         `C-V`, the second part of a predicate in two pieces.
     verb: span labelled V, whatever its part of speech.
-    scores: of each argument, None without one. verb_score: of `verb`.
+    scores: score of each argument, or None. verb_score: score of `verb`.
     """
 
     predicate: Token
@@ -88,7 +87,7 @@ class Frame:
         return tuple(sorted((self.verb, *self.arguments), key=lambda span: (span.start, -span.end)))
 
     def merged(self) -> tuple[Argument, ...]:
-        """Return V and the arguments in text order, with continuations joined; R-X is its own."""
+        """Return V and the arguments in text order, with continuations joined; R-X stays apart."""
         spans = self.spans
         return tuple(
             Argument(label, tuple(spans[i] for i in pieces))
@@ -189,21 +188,19 @@ def set_frames(
 
 
 def get_frames(doc: Doc, key: str = FRAMES_KEY, *, helping: bool = True) -> list[Frame]:
-    """Return the frames in `doc.spans[key]`, in its order, [] without it. A span labelled V opens a
-    frame, so that frames with equal ids, as after `Doc.from_docs`, stay apart. All scores are None
-    unless the group has one for each span. helping: with the frames that only help (see
-    `Frame.helps`). Raises ValueError if tokens were merged or split since."""
+    """Return the frames in `doc.spans[key]`, in the group's order; [] without the group. A span
+    labelled V opens a frame, so that frames with equal ids, as after `Doc.from_docs`, stay apart.
+    All scores are None unless the group has one for each span. helping: with the frames that only
+    help (see `Frame.helps`). Raises ValueError if tokens were merged or split since."""
     if key not in doc.spans:
         return []
     spans, scores = current_spans(doc.spans[key]), span_scores(doc.spans[key])
-    frames = [
-        _frame([spans[i] for i in frame], [scores[i] for i in frame]) for frame in _group(spans)
-    ]
-    return frames if helping else [frame for frame in frames if not frame.helps]
+    frames = [frame_at(spans, scores, positions) for positions in _group(spans)]
+    return [frame for frame in frames if helping or not frame.helps]
 
 
 def frame_positions(group: SpanGroup) -> dict[int, list[int]]:
-    """Return positions in the group of each predicate's first frame's spans, V first."""
+    """Return each predicate's first frame, as indices of its spans in the group, V first."""
     spans = current_spans(group)
     found: dict[int, list[int]] = {}
     for frame in _group(spans):
@@ -211,10 +208,14 @@ def frame_positions(group: SpanGroup) -> dict[int, list[int]]:
     return found
 
 
-def frame_at(group: SpanGroup, positions: Iterable[int]) -> Frame:
-    """Return the frame whose spans are at these positions in a group, V first."""
-    positions, scores = list(positions), span_scores(group)
-    return _frame([group[i] for i in positions], [scores[i] for i in positions])
+def frame_at(
+    spans: Sequence[Span] | SpanGroup, scores: Sequence[float | None], positions: Sequence[int]
+) -> Frame:
+    """Return the frame of the spans at these positions, V first."""
+    verb, *arguments = (spans[i] for i in positions)
+    verb_score, *others = (scores[i] for i in positions)
+    _, roleset = _parse_frame_id(verb.id_)
+    return Frame(_predicate(verb), roleset, tuple(arguments), verb, tuple(others), verb_score)
 
 
 def _group(spans: Sequence[Span]) -> list[list[int]]:
@@ -227,12 +228,6 @@ def _group(spans: Sequence[Span]) -> list[list[int]]:
         elif span.id in latest:
             latest[span.id].append(i)
     return found
-
-
-def _frame(spans: Sequence[Span], scores: Sequence[float | None]) -> Frame:
-    verb = spans[0]
-    _, roleset = _parse_frame_id(verb.id_)
-    return Frame(_predicate(verb), roleset, tuple(spans[1:]), verb, tuple(scores[1:]), scores[0])
 
 
 def _predicate(verb: Span) -> Token:

@@ -3,7 +3,7 @@ group without spans means "annotated, nothing there"; no group means "not annota
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -30,37 +30,30 @@ def set_errors(
 
     labels: of every token, `CORRECT` or an error's type (`ERROR` where types are unknown).
     scores: error probability of every token, kept in `attrs["token_scores"]`; `attrs["scores"]` has
-        the greatest of each span, None without scores.
+        the greatest one in each span, or None.
     Raises ValueError unless every token has a label and, with scores, a score.
     """
-    if len(labels) != len(doc) or (scores is not None and len(scores) != len(doc)):
-        counts = f"{len(labels)} labels"
-        if scores is not None:
-            counts += f" and {len(scores)} scores"
+    if not len(labels) == len(doc) == len(labels if scores is None else scores):
+        counts = f"{len(labels)} labels" + ("" if scores is None else f" and {len(scores)} scores")
         raise ValueError(
             "a Doc needs one label, and one score if there are any, for each token: got "
             f"{counts} for {len(doc)} tokens"
         )
-    scores = None if scores is None else [float(score) for score in scores]
-    runs = list(_runs(labels))
-    run_scores = [None if scores is None else max(scores[start:end]) for start, end, _ in runs]
-    attrs: dict[str, Any] = {"scores": run_scores}
+    attrs: dict[str, Any] = {"scores": []}
     if scores is not None:
-        attrs["token_scores"] = scores
-    spans = [Span(doc, *run) for run in runs]
+        attrs["token_scores"] = [float(score) for score in scores]
+    spans: list[Span] = []
+    for label, run in groupby(range(len(doc)), key=labels.__getitem__):
+        tokens = list(run)
+        if label != CORRECT:
+            spans.append(Span(doc, tokens[0], tokens[-1] + 1, label))
+            known = [attrs["token_scores"][i] for i in tokens] if scores is not None else []
+            attrs["scores"].append(max(known, default=None))
     doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=spans)
 
 
-def _runs(labels: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    end = 0
-    for label, tokens in groupby(labels):
-        start, end = end, end + len(list(tokens))
-        if label != CORRECT:
-            yield start, end, label
-
-
 class GrammarError(NamedTuple):
-    """Run of wrong tokens, its error type, and the greatest probability of a token, or None."""
+    """Run of wrong tokens, its error type, and its greatest error probability, or None."""
 
     span: Span
     label: str
@@ -68,8 +61,8 @@ class GrammarError(NamedTuple):
 
 
 def grammar_errors(doc: Doc, key: str = ERRORS_KEY) -> list[GrammarError]:
-    """Return the errors in `doc.spans[key]`, in its order, [] without it. Raises ValueError if
-    tokens were merged or split since."""
+    """Return the errors in `doc.spans[key]`, in the order of the group; [] without the group.
+    Raises ValueError if tokens were merged or split since."""
     if key not in doc.spans:
         return []
     group = doc.spans[key]
@@ -91,8 +84,8 @@ def get_errors(doc: Doc, key: str = ERRORS_KEY) -> list[str]:
 
 
 def error_scores(doc: Doc, key: str = ERRORS_KEY) -> list[float] | None:
-    """Return the error probability of every token, None without. Raises ValueError if tokens were
-    merged or split since."""
+    """Return each token's error probability, or None. Raises ValueError if tokens were merged or
+    split since."""
     if key not in doc.spans:
         return None
     current_spans(doc.spans[key])

@@ -11,8 +11,8 @@ from spacy.vocab import Vocab
 
 from ..trees.tree import LabelledSpan
 from .constituents import CONSTITUENTS_KEY, get_constituents, set_constituents
-from .dependency_heads import set_dependencies
 from .frames import FRAMES_KEY, PREDICATE, FrameSpans, get_frames, set_frames
+from .words import set_dependencies
 
 PARAGRAPH = "paragraph"
 """Key in `doc.user_data` of the name of a sentence's paragraph."""
@@ -24,7 +24,7 @@ _LINKS = frozenset("-–/")
 
 
 class Piece(NamedTuple):
-    """Token of the new text; sources: old tokens with its characters, counted through all Docs."""
+    """Token of the new text. sources: the old tokens that it comes from, counted over all Docs."""
 
     text: str
     space: bool
@@ -32,7 +32,7 @@ class Piece(NamedTuple):
 
 
 def paragraphs(docs: Iterable[Doc]) -> Iterator[list[Doc]]:
-    """Yield runs of Docs with the same paragraph name; Docs without a name are alone."""
+    """Yield runs of Docs with the same paragraph name; each Doc without a name is a run."""
     keyed = ((doc.user_data.get(PARAGRAPH) or number, doc) for number, doc in enumerate(docs))
     for _, group in groupby(keyed, key=lambda pair: pair[0]):
         yield [doc for _, doc in group]
@@ -67,128 +67,111 @@ def rewritten(docs: Sequence[Doc], pieces: Sequence[Piece], vocab: Vocab) -> Doc
     depends on the token before it. The dependents of a removed token move to its head; removing a
     root raises ValueError. Constituents and roles without characters are removed.
     Heads, tags and frames are kept if all Docs have them. Where some Docs have constituents,
-    sentences of the others are "unparsed" (see `set_constituents`).
+    sentences of the other Docs are "unparsed" (see `set_constituents`).
     """
-    old = _Old(docs)
-    new = _New(old, pieces)
-    tagged = all(doc.has_annotation("TAG") for doc in docs)
+    moved = _Moved(docs, pieces)
+    tags, pos = moved.tags()
+    tops = [moved.tokens[top] if top >= 0 else None for top in moved.tops]
     doc = Doc(
         vocab,
         words=[piece.text for piece in pieces],
         spaces=[piece.space for piece in pieces],
-        tags=new.tags if tagged else None,
-        pos=new.pos if all(doc.has_annotation("POS") for doc in docs) else None,
-        lemmas=[old.tokens[top].lemma_ if top >= 0 else "" for top in new.tops],
-        morphs=[str(old.tokens[top].morph) if top >= 0 else "" for top in new.tops],
-        sent_starts=new.sentence_starts(),
+        tags=tags if all(doc.has_annotation("TAG") for doc in docs) else None,
+        pos=pos if all(doc.has_annotation("POS") for doc in docs) else None,
+        lemmas=[token.lemma_ if token else "" for token in tops],
+        morphs=[str(token.morph) if token else "" for token in tops],
+        sent_starts=moved.sentence_starts(),
     )
     if all(doc.has_annotation("DEP") for doc in docs):
-        set_dependencies(doc, *new.dependencies())
+        set_dependencies(doc, *moved.dependencies())
     if any(CONSTITUENTS_KEY in doc.spans for doc in docs):
-        trees, unparsed = old.constituents()
-        set_constituents(
-            doc, new.spans(trees), unparsed=[(i, j) for i, j, _ in new.spans(unparsed)]
-        )
+        trees, unparsed = list[LabelledSpan](), list[LabelledSpan]()
+        for old, first in moved.placed:
+            trees += [(i + first, j + first, label) for i, j, label in get_constituents(old)]
+            if CONSTITUENTS_KEY not in old.spans:
+                unparsed.append((first, first + len(old), ""))
+        bare = [(start, end) for start, end, _ in moved.spans(unparsed)]
+        set_constituents(doc, moved.spans(trees), unparsed=bare)
     if all(FRAMES_KEY in doc.spans for doc in docs):
-        set_frames(doc, new.frames())
+        set_frames(doc, moved.frames())
     if PARAGRAPH in docs[0].user_data:
         doc.user_data[PARAGRAPH] = docs[0].user_data[PARAGRAPH]
     return doc
 
 
-class _Old:
-    def __init__(self, docs: Sequence[Doc]) -> None:
-        self.docs = docs
-        self.offsets = list(accumulate(map(len, docs), initial=0))[:-1]
-        self.tokens = [token for doc in docs for token in doc]
-        self.heads = [t.head.i + first for doc, first in self.placed() for t in doc]
-        starts = (token.i == 0 or bool(token.is_sent_start) for token in self.tokens)
-        self.sentences = list(accumulate(map(int, starts)))
+class _Moved:
+    """Annotation of Docs on pieces; tokens are counted through all Docs.
 
-    def placed(self) -> Iterator[tuple[Doc, int]]:
-        return zip(self.docs, self.offsets, strict=True)
-
-    def constituents(self) -> tuple[list[LabelledSpan], list[LabelledSpan]]:
-        trees, unparsed = [], []
-        for doc, first in self.placed():
-            if CONSTITUENTS_KEY not in doc.spans:
-                unparsed.append((first, first + len(doc), ""))
-            trees += [(i + first, j + first, label) for i, j, label in get_constituents(doc)]
-        return trees, unparsed
-
-
-class _New:
-    """Annotation of the pieces.
-
-    own: for each old token the range of its pieces.
-    tops: for each piece the highest of its old tokens, -1 for whitespace.
-    leads: for each old token the piece on which its others depend.
+    placed: the Docs with the number of tokens before them.
+    own: for each token the range of its pieces.
+    tops: for each piece the highest of its tokens, -1 for whitespace.
+    leads: for each token the piece on which its others depend, -1 without any.
     """
 
-    def __init__(self, old: _Old, pieces: Sequence[Piece]) -> None:
-        self.old, self.pieces = old, pieces
-        self.own = [range(0)] * len(old.tokens)
+    def __init__(self, docs: Sequence[Doc], pieces: Sequence[Piece]) -> None:
+        self.pieces = pieces
+        self.placed = list(zip(docs, accumulate(map(len, docs), initial=0), strict=False))
+        self.tokens = [token for doc in docs for token in doc]
+        self.heads = [token.head.i + first for doc, first in self.placed for token in doc]
+        self.own = [range(0)] * len(self.tokens)
         for at, piece in enumerate(pieces):
             for source in piece.sources:
                 first = self.own[source].start if self.own[source] else at
                 self.own[source] = range(first, at + 1)
-        self.tops = [_top(piece.sources, old.heads) for piece in pieces]
+        self.tops = [_top(piece.sources, self.heads) for piece in pieces]
         self.leads = [
             own[_lead([pieces[at].text for at in own])] if own else -1 for own in self.own
         ]
-        self.tags, self.pos = [], []
-        for at, (piece, top) in enumerate(zip(pieces, self.tops, strict=True)):
-            if top < 0:
-                tag, pos = "", "SPACE"
-            elif self._is_new_mark(at):
-                tag, pos = self._tag_of_mark(top, piece.text), "PUNCT"
-            else:
-                tag, pos = old.tokens[top].tag_, old.tokens[top].pos_
-            self.tags.append(tag)
-            self.pos.append(pos)
 
-    def _is_new_mark(self, at: int) -> bool:
-        top = self.tops[at]
-        return at != self.leads[top] and _is_mark(self.pieces[at].text)
-
-    def _tag_of_mark(self, token: int, mark: str) -> str:
-        old = self.old.tokens[token]
-        return _MARKS.get(mark, old.tag_) if old.doc.lang_ == "en" else ""
+    def tags(self) -> tuple[list[str], list[str]]:
+        """Return the tag and the universal tag of every piece. Marks beside a lead have their own;
+        in other languages than English they have no tag."""
+        tags, pos = [], []
+        for at, (piece, top) in enumerate(zip(self.pieces, self.tops, strict=True)):
+            tag, universal = "", "SPACE"
+            if top >= 0:
+                tag, universal = self.tokens[top].tag_, self.tokens[top].pos_
+                if at != self.leads[top] and _is_mark(piece.text):
+                    english = self.tokens[top].doc.lang_ == "en"
+                    tag, universal = _MARKS.get(piece.text, tag) if english else "", "PUNCT"
+            tags.append(tag)
+            pos.append(universal)
+        return tags, pos
 
     def sentence_starts(self) -> list[bool | int | None]:
+        old = accumulate(token.i == 0 or bool(token.is_sent_start) for token in self.tokens)
+        sentences = list(old)
         starts: list[bool | int | None] = []
         last = -1
         for piece in self.pieces:
-            sentences = [self.old.sentences[source] for source in piece.sources]
-            starts.append(not starts or bool(sentences and sentences[0] > last))
-            last = max(last, *sentences[-1:], -1)
+            found = [sentences[source] for source in piece.sources]
+            starts.append(not starts or bool(found and found[0] > last))
+            last = max(last, *found[-1:], -1)
         return starts
 
     def dependencies(self) -> tuple[list[int], list[str]]:
         heads: list[int] = []
         relations: list[str] = []
         for at, top in enumerate(self.tops):
-            if top < 0:
-                heads.append(max(at - 1, 0))
-                relations.append(WHITESPACE_RELATION)
-                continue
-            lead, token = self.leads[top], self.old.tokens[top]
-            above = self._lead_above(top)
-            mark = _is_mark(self.pieces[at].text)
-            if at == lead or (above != lead and _is_mark(token.text)):
-                heads.append(above)
-                relations.append("ROOT" if above == at else token.dep_)
-            else:
-                heads.append(lead)
-                relations.append("punct" if mark else "compound" if at < lead else "goeswith")
+            head, relation = max(at - 1, 0), WHITESPACE_RELATION
+            if top >= 0:
+                head, lead = self._above(top), self.leads[top]
+                relation = "ROOT" if head == at else self.tokens[top].dep_
+                if at != lead and (head == lead or not _is_mark(self.tokens[top].text)):
+                    head, relation = lead, "compound" if at < lead else "goeswith"
+                    if _is_mark(self.pieces[at].text):
+                        relation = "punct"
+            heads.append(head)
+            relations.append(relation)
         return heads, relations
 
-    def _lead_above(self, token: int) -> int:
-        head = self.old.heads[token]
+    def _above(self, token: int) -> int:
+        """Return the lead of the nearest head that has pieces."""
+        head = self.heads[token]
         while not self.own[head]:
-            if head == self.old.heads[head]:
-                raise ValueError(f"the root {self.old.tokens[head].text!r} is gone")
-            head = self.old.heads[head]
+            if head == self.heads[head]:
+                raise ValueError(f"the root {self.tokens[head].text!r} is gone")
+            head = self.heads[head]
         # a piece of several tokens leads for the highest
         return self.leads[self.tops[self.leads[head]]]
 
@@ -202,7 +185,7 @@ class _New:
 
     def frames(self) -> list[FrameSpans]:
         found = []
-        for doc, first in self.old.placed():
+        for doc, first in self.placed:
             for frame in get_frames(doc):
                 old = [(s.start + first, s.end + first, s.label_) for s in frame.spans]
                 spans = self.spans(old)

@@ -41,7 +41,7 @@ def stale(key: str) -> ValueError:
 
 
 def span_scores(group: SpanGroup) -> Sequence[float | None]:
-    """Return the score of every span of a group, None for each unless there is one per span."""
+    """Return the score of every span of a group; all are None unless each span has a score."""
     scores = group.attrs.get("scores")
     return scores if scores is not None and len(scores) == len(group) else [None] * len(group)
 
@@ -49,8 +49,8 @@ def span_scores(group: SpanGroup) -> Sequence[float | None]:
 class LoopIndex(Generic[T]):
     """Cache of the index that `read` makes of a Doc's group, for loops from left to right.
 
-    Groups don't report changes. So the group is read again for another group or Doc, for another
-    number of spans or tokens, and for a token not behind the last one. A span replaced by index
+    Groups don't report changes. So the group is read again if the group, the Doc, or the number of
+    spans or tokens is another, and for a token not behind the last one. A span replaced by index
     during a loop goes unnoticed. The cache must not keep the Doc alive.
     """
 
@@ -62,7 +62,7 @@ class LoopIndex(Generic[T]):
         self, doc: Doc, key: str, position: int, again: Callable[[T], bool] = lambda index: False
     ) -> T | None:
         """Return the index for the token at `position`, None without a group. again: whether the
-        index still serves for the same token as last."""
+        index may serve once more for the last token."""
         if key not in doc.spans:
             return None
         group = doc.spans[key]

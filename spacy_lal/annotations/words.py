@@ -1,10 +1,13 @@
-"""Words of a Doc: its tokens other than whitespace."""
+"""Words of a Doc, its tokens other than whitespace; bare Docs, and heads of tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from typing import Any
 
+import numpy
+from spacy.attrs import DEP, HEAD, SENT_START
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
@@ -21,11 +24,11 @@ class WordIndex:
         self.before = list(accumulate((not is_blank for is_blank in blank), initial=0))
 
     def range(self, start: int, end: int) -> tuple[int, int]:
-        """Convert tokens `start` to `end` to words."""
+        """Convert the tokens `start` to `end` to a range of words."""
         return self.before[start], self.before[end]
 
     def spans(self, spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
-        """Convert spans of tokens to words, without those of whitespace alone."""
+        """Convert spans of tokens to spans of words; spans of whitespace alone are left out."""
         in_words = [(*self.range(start, end), label) for start, end, label in spans]
         return [span for span in in_words if span[0] < span[1]]
 
@@ -38,7 +41,7 @@ def bare_doc(
     one_sentence: bool = False,
 ) -> Doc:
     """Return a Doc of the same words and whitespace, without annotation. sentence_starts: whether
-    annotated sentence starts are kept. one_sentence: whether the first token alone starts one."""
+    annotated sentence starts are kept. one_sentence: whether the Doc is one sentence."""
     starts: list[bool | int | None] | None = None
     if one_sentence:
         starts = [i == 0 for i in range(len(tokens))]
@@ -50,3 +53,36 @@ def bare_doc(
         spaces=[bool(token.whitespace_) for token in tokens],
         sent_starts=starts,
     )
+
+
+def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -> None:
+    """Write the head and the relation of every token; each tree becomes a sentence.
+
+    heads: token indices, a root is its own head. relations: "" for "not annotated".
+    The first word of some long, extremely non-projective trees is attached to the root, since spaCy
+    loses their beginning. Raises ValueError unless every token has both, and for a head outside the
+    Doc.
+    """
+    if not len(heads) == len(relations) == len(doc) or any(not 0 <= h < len(doc) for h in heads):
+        raise ValueError(
+            f"a Doc of {len(doc)} tokens needs a head, from 0 to {len(doc) - 1}, and a relation of "
+            f"each: got heads {list(heads)} and {len(relations)} relations"
+        )
+    if not len(doc):
+        return
+    above = numpy.asarray(heads)
+    values: Any = numpy.empty((len(doc), 2), dtype="int64")
+    values[:, 0] = above - numpy.arange(len(doc))
+    values[:, 1] = numpy.asarray(
+        [doc.vocab.strings.add(relation) for relation in relations], dtype="uint64"
+    ).view("int64")
+    doc.from_array([HEAD, DEP], values.view("uint64"))
+    root = above
+    for _ in range(len(doc).bit_length()):
+        root = root[root]
+    root, first = numpy.unique(root, return_index=True)
+    first, root = first[above[root] == root], root[above[root] == root]  # the others are cycles
+    missed = (values[root, 1] != 0) & (doc.to_array([SENT_START])[first] != 1)
+    if missed.any():
+        values[first[missed], 0] = (root - first)[missed]
+        doc.from_array([HEAD, DEP], values.view("uint64"))

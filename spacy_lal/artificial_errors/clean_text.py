@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 from math import sqrt
 
 from .error_model import (
@@ -110,9 +110,9 @@ def suffix_alternations(
     """Return pairs of suffixes that alternate, with their numbers of stems.
 
     words: in lower case. Two suffixes of at most four letters, in alphabetical order, alternate if
-    at least `least` stems, and 1 % of the stems of the most frequent alternation, have both. A stem
-    is all that two words share; stems below `stem` letters are ignored, as they share suffixes by
-    chance ("plan", "plane").
+    at least `least` stems, and 1 % of the stems of the most frequent alternation, have both
+    suffixes. A stem is the common beginning of two words; stems below `stem` letters are ignored,
+    as they share suffixes by chance ("plan", "plane").
     """
     found = Counter(pair for _, pair in _alternating(words, stem))
     enough = max(least, 0.01 * max(found.values(), default=0))
@@ -146,25 +146,15 @@ def _alternating(words: Iterable[str], shortest: int) -> Iterator[tuple[str, Alt
                 yield stem, pair
 
 
-def lemma_families(lemmas: Mapping[str, Mapping[str, int]], least: int = 2) -> Families:
-    """Return for each form of a lemma its other forms, irregular ones included, with weight 0.5.
-    least: the least occurrences of a form."""
-    families: Families = {}
-    for forms in lemmas.values():
-        frequent = [form for form, count in forms.items() if count >= least]
-        for one in frequent if len(frequent) > 1 else ():
-            families.setdefault(one, {}).update((two, 0.5) for two in frequent if two != one)
-    return families
-
-
 def families_of(counts: TextCounts, closed: Collection[str], least: int = 3) -> Families:
-    """Return other forms of the words not in `closed`, by suffix and, if known, by lemma."""
+    """Return other forms of the words not in `closed`, by suffix and, if known, by lemma, irregular
+    ones included."""
     frequent = {word for word, count in counts.counts.items() if count >= least} - set(closed)
     families = word_families(frequent, suffix_alternations(frequent))
-    for word, others in lemma_families(counts.lemmas).items():
-        kept = {other: weight for other, weight in others.items() if other in frequent}
-        if word in frequent and kept:
-            families[word] = {**kept, **families.get(word, {})}
+    for forms in counts.lemmas.values():
+        for one, two in permutations(sorted(frequent & forms.keys()), 2):
+            # of forms by the rules, the weight is known better
+            families.setdefault(one, {}).setdefault(two, 0.5)
     return {
         word: {other: round(weight, 3) for other, weight in others.items()}
         for word, others in families.items()
@@ -174,9 +164,9 @@ def families_of(counts: TextCounts, closed: Collection[str], least: int = 3) -> 
 def neighbour_insertions(sample: Sample, inserted: Collection[str]) -> dict[str, Insertion]:
     """Return where words are plausible: between words that they often follow and often precede.
 
-    A weight is the square root of the share of a neighbour's occurrences with the word there: an
-    error is seldom where the word nearly always stands. The 300 most frequent neighbours count that
-    occur with the word three times.
+    A weight is the square root of the share of a neighbour's occurrences beside the word: an error
+    is seldom where the word nearly always stands. Only the 300 most frequent neighbours that occur
+    with the word three times count.
     """
     words: Counter[str] = Counter()
     after: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -226,8 +216,8 @@ def similar_words(sample: Sample, words: Collection[str], most: int = 5) -> Fami
 
 
 def spacing_errors(counts: TextCounts, least: int = 20) -> Families:
-    """Return words to be split in two, and pairs to be joined, where all three are words. Parts
-    have at least two letters, those of a split word three, and `least` occurrences."""
+    """Return words to be split in two, and pairs to be joined, where all three are words. A part
+    has at least two letters, three in a split word, and `least` occurrences."""
     known = {word for word, count in counts.counts.items() if count >= least and len(word) >= 2}
     found: Families = {}
     for word in sorted(known):
@@ -244,8 +234,8 @@ def spacing_errors(counts: TextCounts, least: int = 20) -> Families:
 def model_from_text(counts: TextCounts, lang: str) -> ErrorModel:
     """Return a model of errors that learners of any language make, from clean text alone.
 
-    Function words, guessed by frequency, are deleted, inserted, or replaced by those that share
-    their following words. Other words change their form, by suffix or by lemma. Misspellings,
+    Function words, guessed by frequency, are deleted, inserted, or replaced by function words with
+    the same following words. Other words change their form, by suffix or by lemma. Misspellings,
     commas, spacing, capitals and word order follow `SHARES`. Raises ValueError if the text has no
     words.
     """
@@ -288,7 +278,7 @@ def calibrated(model: ErrorModel, sample: Sample, shares: Weights, most: int = 2
     Kinds without a share or a place there get 0. Where places are few, the share isn't met: an
     error at a kind's places is on average at most 1.5 times as probable as at a token of the text.
     Otherwise most occurrences of rare correct phrases would be wrong.
-    sample: `most` of its sentences are used, evenly spaced.
+    sample: the text; `most` evenly spaced sentences of it are used.
     """
     every = max(1, -(-len(sample) // most))
     chosen = sample[::every]
@@ -308,4 +298,5 @@ def calibrated(model: ErrorModel, sample: Sample, shares: Weights, most: int = 2
         if total := sum(weights):
             rate = min(shares[name] * tokens / 100, _MOST_WEIGHT * len(weights)) / total
             rates[name] = float(f"{rate:.4g}")
-    return model.with_rates(rates)
+    kinds = {name: replace(kind, rate=rates[name]) for name, kind in model.kinds.items()}
+    return replace(model, kinds=kinds, noise={name: rates[name] for name in model.noise})

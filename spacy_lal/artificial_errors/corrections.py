@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from ..formats.m2 import Edit, words_of
+from ..formats.parallel import in_common
 from .clean_text import FORM, TextCounts, calibrated, families_of
 from .error_model import ANY, START, ErrorKind, ErrorModel, Insertion, Noise, key_of
 from .sites import SHORTEST
@@ -36,22 +37,15 @@ class CorrectionCounts:
         self._phrases: Counter[str] = Counter()
         self._replaced: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._inserted: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-        self._after: Counter[str] = Counter()
         self._noise: Counter[Noise] = Counter()
 
     def add(self, original: Sequence[str], edits: Iterable[Edit]) -> None:
         """Count a sentence as it was written, with the edits of one annotator. Edits without a
-        correction are ignored, as are edits that overlap an earlier one. Raises ValueError for an
-        edit outside of the sentence."""
+        correction are ignored, as are edits that overlap an earlier one."""
         corrected: list[str] = []
         places: list[Place] = []
         read = 0
         for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-            if not 0 <= edit.start <= edit.end <= len(original):
-                raise ValueError(
-                    f"an edit from word {edit.start} to word {edit.end} lies outside of the "
-                    f"sentence, which has {len(original)} words"
-                )
             if edit.start < read or edit.correction is None:
                 continue
             corrected += original[read : edit.start]
@@ -68,7 +62,7 @@ class CorrectionCounts:
             for at in range(len(keys) - length + 1):
                 self._phrases[" ".join(keys[at : at + length])] += 1
         around = [START, *keys]
-        self._after.update(around[:-1])
+        self._phrases[START] += 1
         for place in places:
             for error in _minimal(*place, corrected):
                 self._count(*error, corrected, around)
@@ -95,7 +89,7 @@ class CorrectionCounts:
             self._noise[Noise.LOWER if right[0][:1].isupper() else Noise.CAPITAL] += 1
 
     def model(self, lang: str, text: TextCounts | None = None) -> ErrorModel:
-        """Return a model of the corrected errors, and of others of the same sorts.
+        """Return a model of the corrected errors and of similar ones.
 
         text: clean text with more words. Misspellings and changes of form of its words are as
         frequent as in the corrections. Raises ValueError if there are no corrections.
@@ -113,19 +107,21 @@ class CorrectionCounts:
         known = self.text.counts
         for right, others in self._replaced.items():
             for wrong, count in others.items():
+                often = count > 1
                 if wrong in families.get(right, {}):
                     counts[FORM] += count
-                elif wrong and wrong not in known and _is_misspelling(right, wrong):
+                    continue
+                if wrong and wrong not in known and _is_misspelling(right, wrong):
                     how, old, new = _letters_changed(right, wrong)
                     counts[how] += count
                     if how == Noise.SUBSTITUTE and old:
                         of_old = letters.setdefault(old, {})
                         of_old[new] = of_old.get(new, 0.0) + count
-                    if count > 1:
-                        _add(table, right, wrong, count / (self._phrases[right] + _SMOOTHING))
-                elif count > 1 or _is_usual(right, wrong):
+                elif often := often or _is_usual(right, wrong):
                     counts[CORRECTIONS] += count
-                    _add(table, right, wrong, count / (self._phrases[right] + _SMOOTHING))
+                if often:
+                    weight = count / (self._phrases[right] + _SMOOTHING)
+                    table.setdefault(right, {})[wrong] = float(f"{weight:.4g}")
         insertions = self._insertions()
         counts[CORRECTIONS] += sum(self._inserted[word].total() for word in insertions)
         model = ErrorModel(
@@ -157,7 +153,7 @@ class CorrectionCounts:
                 after[previous] += count
                 before[following] += count
             found[word] = Insertion(
-                {ANY: 0.5 * base, **_lifted(after, self._after, base, base)},
+                {ANY: 0.5 * base, **_lifted(after, self._phrases, base, base)},
                 _lifted(before, self._phrases, base, 1.0) | ({ANY: 0.5} if total >= 20 else {}),
             )
         return found
@@ -173,10 +169,6 @@ def _lifted(
     }
 
 
-def _add(table: dict[str, dict[str, float]], right: str, wrong: str, weight: float) -> None:
-    table.setdefault(right, {})[wrong] = float(f"{weight:.4g}")
-
-
 Place = tuple[int, int, tuple[str, ...]]
 """Correct words [start, end), and their written form."""
 
@@ -185,10 +177,10 @@ def _minimal(
     at: int, until: int, written: tuple[str, ...], corrected: Sequence[str]
 ) -> Iterator[Place]:
     """Yield an error without its correct words, and word by word if both sides are equally long."""
-    while at < until and written and corrected[at] == written[0]:
-        at, written = at + 1, written[1:]
-    while at < until and written and corrected[until - 1] == written[-1]:
-        until, written = until - 1, written[:-1]
+    same = in_common(corrected[at:until], written)
+    at, written = at + same, written[same:]
+    behind = in_common(corrected[at:until][::-1], written[::-1])
+    until, written = until - behind, written[: len(written) - behind]
     swapped = len(written) == 2 and tuple(corrected[at:until]) == written[::-1]
     pairs = list(zip(corrected[at:until], written, strict=False))
     by_word = until - at == len(written) and all(
@@ -223,21 +215,16 @@ def _is_misspelling(right: str, wrong: str) -> bool:
 def _letters_changed(right: str, wrong: str) -> tuple[Noise, str, str]:
     """Return the noise of letters, and for SUBSTITUTE the right and the wrong letters. More than
     one change has no letters."""
-    start = _in_common(right, wrong)
-    end = _in_common(right[start:][::-1], wrong[start:][::-1])
+    start = in_common(right, wrong)
+    end = in_common(right[start:][::-1], wrong[start:][::-1])
     old, new = right[start : len(right) - end], wrong[start : len(wrong) - end]
     before, after = right[start - 1 : start], right[start : start + 1]
     if len(old) == 2 and new == old[::-1]:
         return Noise.TRANSPOSE, "", ""
     if len(old) == 1 and not new:
         return Noise.OMIT, "", ""
+    if not old and new in (before, after):
+        return Noise.DOUBLE, "", ""
     if not old and len(new) == 1:
-        if new in (before, after):
-            return Noise.DOUBLE, "", ""
-        return Noise.SUBSTITUTE, before, before + new
+        old, new = before, before + new
     return Noise.SUBSTITUTE, *((old, new) if max(len(old), len(new)) <= 3 else ("", ""))
-
-
-def _in_common(one: str, two: str) -> int:
-    pairs = enumerate(zip(one, two, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(two)))

@@ -7,11 +7,9 @@ or inserted, or if a word is missing before it.
 
 from __future__ import annotations
 
-import math
-from bisect import bisect, bisect_left
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from hashlib import blake2b
-from itertools import accumulate
 from operator import attrgetter
 from random import Random
 
@@ -19,15 +17,14 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..annotations.grammar_errors import CORRECT, ERROR, set_errors
+from ..formats.parallel import in_common
 from .error_model import ErrorModel
-from .sites import Change, Site, change_at, find_sites, first_word, uncapitalised
+from .sites import Change, change_at, find_sites, first_word, uncapitalised
 
 REPLACED, MISSING, UNNECESSARY = "R", "M", "U"
 """Labels of a replaced token, of a token after a missing word, and of an unnecessary token."""
 
 _SHAPE = 1.5
-_BLOCK = 512
-"""Number of sites that are drawn from together; few sentences have more."""
 _LEFT = frozenset(",.;:!?)]}%…")
 
 
@@ -60,8 +57,12 @@ def corrupt_words(
             f"words, but {len(spaces)} spaces"
         )
     own_rate = random.gammavariate(_SHAPE, rate / _SHAPE) if rate else 0.0
-    wanted = _poisson(own_rate * len(words), random)
-    changes = draw_changes(words, spaces, model, wanted, random) if wanted else []
+    wanted, time = 0, random.expovariate(1.0)
+    while time < own_rate * len(words):
+        wanted, time = wanted + 1, time + random.expovariate(1.0)
+    if not wanted:
+        return list(words), list(spaces), [CORRECT] * len(words)
+    changes = draw_changes(words, spaces, model, wanted, random)
     return apply_changes(words, spaces, changes, model, types=types)
 
 
@@ -73,16 +74,50 @@ def apply_changes(
     *,
     types: bool = False,
 ) -> tuple[list[str], list[bool], list[str]]:
-    """Return the sentence after ordered changes that don't overlap, like `corrupt_words`."""
-    built = _Builder(words, spaces)
-    for change in changes:
-        built.change(_trimmed(change, words))
-    built.copy_until(len(words))
-    built.right_capitals(model)
-    if built.words == list(words):
+    """Apply ordered changes that don't overlap; return the results of `corrupt_words`."""
+    steps: list[tuple[Change, str]] = []
+    read = 0
+    for change in [*(_trimmed(c, words) for c in changes), Change(len(words), len(words), ())]:
+        steps += [(Change(at, at + 1, (words[at],)), CORRECT) for at in range(read, change.start)]
+        steps.append((change, REPLACED if change.end > change.start else UNNECESSARY))
+        read = change.end
+    found: list[str] = []
+    between: list[bool] = []
+    labels: list[str] = []
+    first = first_word(words)
+    capital = -1  # place of the word with the sentence's capital
+    missing = False  # whether a word before the next one is missing
+    for (start, end, new), label in steps:
+        old = words[start:end]
+        space = spaces[end - 1] if old else True
+        if not new:
+            missing = missing or bool(old)
+            if found and old:
+                between[-1] = _space_without(old, found[-1], between[-1], space)
+            continue
+        inside = spaces[start : end - 1]
+        if len(old) != len(new):
+            inside = [not _attaches(word) for word in new[1:]]
+        if label and found and _attaches(new[0]) != bool(old and _attaches(old[0])):
+            between[-1] = not _attaches(new[0])
+        for word, after in zip(new, [*inside, space], strict=True):
+            if start <= first < end and word == words[first]:
+                capital = len(found)
+            labels.append(label or (MISSING if missing and not word.isspace() else CORRECT))
+            missing = missing and word.isspace()
+            found.append(word)
+            between.append(after)
+    begins = first_word(found)
+    if first < len(words) and words[first][:1].isupper() and begins < len(found):
+        # another word begins the sentence
+        found[begins] = found[begins][:1].upper() + found[begins][1:]
+        if capital not in (-1, begins) and uncapitalised(words[first]) in model.words:
+            found[capital] = uncapitalised(words[first])
+    if found == list(words):
         return list(words), list(spaces), [CORRECT] * len(words)
-    labels = built.labels if types else [ERROR if label else CORRECT for label in built.labels]
-    return built.words, built.spaces, labels
+    if not types:
+        labels = [ERROR if label else CORRECT for label in labels]
+    return found, between, labels
 
 
 def draw_changes(
@@ -93,7 +128,9 @@ def draw_changes(
     the end, where no token would follow to be labelled."""
     changes: list[Change] = []
     last = max((at for at, word in enumerate(words) if word.strip()), default=-1)
-    for site in _drawn(find_sites(words, spaces, model), rng) if wanted > 0 else ():
+    # in this order, each is drawn by weight from the remaining ones (Efraimidis and Spirakis 2006)
+    sites = find_sites(words, spaces, model)
+    for site in sorted(sites, key=lambda site: rng.expovariate(site.weight)):
         change = change_at(site, words, model, rng)
         if change is None:
             continue
@@ -115,23 +152,6 @@ def draw_changes(
     return changes if _leaves_a_word(words, changes) else []
 
 
-def _drawn(sites: list[Site], rng: Random) -> Iterator[Site]:
-    """Yield all sites, each drawn by weight from the remaining ones. Sites are drawn in blocks, so
-    that the time for one grows with the root of the text's length."""
-    size = max(_BLOCK, math.isqrt(len(sites)))
-    blocks = [sites[at : at + size] for at in range(0, len(sites), size)]
-    sums = [list(accumulate(site.weight for site in block)) for block in blocks]
-    while blocks:
-        ends = list(accumulate(block_sums[-1] for block_sums in sums))
-        point = rng.random() * ends[-1]
-        k = min(bisect(ends, point), len(ends) - 1)
-        within = bisect(sums[k], point - ends[k - 1] if k else point)
-        yield blocks[k].pop(min(within, len(blocks[k]) - 1))
-        sums[k] = list(accumulate(site.weight for site in blocks[k]))
-        if not blocks[k]:
-            del blocks[k], sums[k]
-
-
 def sentence_random(seed: int, words: Sequence[str], round: int) -> Random:
     """Return a sentence's random generator, a function of seed, words and `round` alone. round:
     number of earlier corruptions of the same sentence."""
@@ -150,8 +170,8 @@ def corrupt_doc(
     types: bool = False,
 ) -> Doc:
     """Return a new Doc with errors, labelled in `doc.spans["errors"]`. Each sentence has its own
-    `sentence_random`; a Doc without boundaries is one. Only sentence boundaries and whitespace are
-    kept of the annotation."""
+    `sentence_random`; a Doc without boundaries is one sentence. Of the annotation, only sentence
+    boundaries and whitespace are kept."""
     words: list[str] = []
     spaces: list[bool] = []
     labels: list[str] = []
@@ -172,74 +192,14 @@ def corrupt_doc(
     return corrupted
 
 
-class _Builder:
-    def __init__(self, words: Sequence[str], spaces: Sequence[bool]) -> None:
-        self.old_words = words
-        self.old_spaces = spaces
-        self.words: list[str] = []
-        self.spaces: list[bool] = []
-        self.labels: list[str] = []
-        self._read = 0
-        self._missing = False  # whether a word before the next one is missing
-        self._first = first_word(words)
-        self._first_is_at = -1  # place of the word with the sentence's capital, -1 for none
-
-    def copy_until(self, end: int) -> None:
-        for at in range(self._read, end):
-            self._put(self.old_words[at], self.old_spaces[at], CORRECT, at == self._first)
-        self._read = end
-
-    def change(self, change: Change) -> None:
-        self.copy_until(change.start)
-        old = self.old_words[change.start : change.end]
-        space = self.old_spaces[change.end - 1] if old else True
-        self._read = change.end
-        if not change.new:
-            self._missing = self._missing or bool(old)
-            if self.words and old:
-                self.spaces[-1] = self._space_without(old, space)
-            return
-        inside = self.old_spaces[change.start : change.end - 1]
-        if len(old) != len(change.new):
-            inside = [not _attaches(word) for word in change.new[1:]]
-        if self.words and _attaches(change.new[0]) != bool(old and _attaches(old[0])):
-            self.spaces[-1] = not _attaches(change.new[0])
-        was_first = change.start <= self._first < change.end
-        label = REPLACED if old else UNNECESSARY
-        for word, after in zip(change.new, [*inside, space], strict=True):
-            self._put(word, after, label, was_first and word == self.old_words[self._first])
-
-    def right_capitals(self, model: ErrorModel) -> None:
-        """Move the sentence's capital to the word that now begins it."""
-        if self._first >= len(self.old_words):
-            return
-        initial = self.old_words[self._first]
-        begins = first_word(self.words)
-        if not initial[:1].isupper() or begins >= len(self.words):
-            return
-        now = self.words[begins]
-        self.words[begins] = now[:1].upper() + now[1:]
-        if self._first_is_at not in (-1, begins) and uncapitalised(initial) in model.words:
-            self.words[self._first_is_at] = uncapitalised(initial)
-
-    def _put(self, word: str, space: bool, label: str, is_first: bool) -> None:
-        if self._missing and not word.isspace():
-            label = label or MISSING
-            self._missing = False
-        if is_first:
-            self._first_is_at = len(self.words)
-        self.words.append(word)
-        self.spaces.append(space)
-        self.labels.append(label)
-
-    def _space_without(self, gone: Sequence[str], after: bool) -> bool:
-        """Return whether whitespace follows the word before deleted words."""
-        before = self.spaces[-1]
-        if gone[0] in ("-", "–", "—"):
-            return True
-        if before or not after:
-            return before and after
-        return _attaches(gone[0]) or self.words[-1][-1:].isalnum()
+def _space_without(gone: Sequence[str], before: str, space: bool, after: bool) -> bool:
+    """Return whether whitespace follows the word before deleted words. space, after: whether it
+    follows that word and the last deleted one."""
+    if gone[0] in ("-", "–", "—"):
+        return True
+    if space or not after:
+        return space and after
+    return _attaches(gone[0]) or before[-1:].isalnum()
 
 
 def _attaches(word: str) -> bool:
@@ -262,23 +222,9 @@ def _leaves_a_word(words: Sequence[str], changes: Sequence[Change]) -> bool:
 
 def _trimmed(change: Change, words: Sequence[str]) -> Change:
     """Return the change without unchanged words at its ends, ignoring the sentence's capital."""
-    start, end, new = change.start, change.end, change.new
+    start, end, new = change
     form = uncapitalised if start == first_word(words) and len(new) != end - start else str
-    while start < end and new and words[start] == new[0]:
-        start, new = start + 1, new[1:]
-    while start < end and new and form(words[end - 1]) == form(new[-1]):
-        end, new = end - 1, new[:-1]
-    return Change(start, end, new)
-
-
-def _poisson(mean: float, random: Random) -> int:
-    """Return a Poisson variate by Knuth's method."""
-    count = 0
-    while mean > 500.0:  # a sum of two, before the exponential is 0
-        mean -= 500.0
-        count += _poisson(500.0, random)
-    limit, product = math.exp(-mean), random.random()
-    while product > limit:
-        product *= random.random()
-        count += 1
-    return count
+    same = in_common(words[start:end], new)
+    start, new = start + same, new[same:]
+    behind = in_common([*map(form, words[start:end])][::-1], [*map(form, new)][::-1])
+    return Change(start, end - behind, new[: len(new) - behind])

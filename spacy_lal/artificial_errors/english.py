@@ -9,11 +9,11 @@ Usage"); weights are rough. All else comes from clean text.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import permutations
-from typing import Any
+from itertools import chain, pairwise, permutations
+from typing import Any, NamedTuple
 
 from .clean_text import (
     FORM,
@@ -26,21 +26,8 @@ from .clean_text import (
     spacing_errors,
     text_model,
 )
-from .english_words import Verb, is_variant, plural, regular, verbs_of
-from .error_model import ANY, START, ErrorKind, ErrorModel, Insertion
-
-CLOSED = ("missing_determiners", "wrong_determiners", "verbs", "pronouns", "conjunctions")
-"""Lists of words that have no forms by the rules, despite appearances ("be", "bed")."""
-PREPOSITIONS = ("inserted_prepositions", "wrong_prepositions")
-"""Other lists of closed classes, whose errors are kinds of their own."""
-INSERTED = {
-    "unnecessary determiner": "inserted_determiners",
-    "unnecessary preposition": "inserted_prepositions",
-    "unnecessary word": "inserted_others",
-}
-"""Lists of words that learners insert, by kind of error."""
-AGREEMENT = (("is", "are"), ("was", "were"), ("has", "have"), ("does", "do"))
-"""Singular and plural forms of auxiliary verbs."""
+from .error_model import ANY, START, VOWELS, ErrorKind, ErrorModel, Insertion, key_of
+from .sites import is_variant
 
 
 @cache
@@ -54,10 +41,9 @@ def english_model(counts: TextCounts) -> ErrorModel:
     """Return a model of English errors, from clean text and the lists and `shares` of english.toml.
     Raises ValueError if the text has no words."""
     given = lists()
-    closed = frozenset(word.lower() for name in CLOSED + PREPOSITIONS for word in given[name])
-    inserted = neighbour_insertions(
-        counts.sample, {word for name in INSERTED.values() for word in given[name]}
-    )
+    tables: dict[str, Families] = given["replacements"]
+    closed = frozenset(word.lower() for table in tables.values() for word in table)
+    inserted = neighbour_insertions(counts.sample, set(chain(*given["insertions"].values())))
     families = {
         word: {other: weight for other, weight in others.items() if not is_variant(word, other)}
         for word, others in families_of(counts, closed).items()
@@ -69,35 +55,31 @@ def english_model(counts: TextCounts) -> ErrorModel:
         if " " in phrase or phrase not in closed
     }
     comma = Insertion({ANY: 1.0, "": 0.0}, given["comma_before"])
-    tables: dict[str, Families] = {
-        "missing determiner": given["missing_determiners"],
-        "wrong determiner": given["wrong_determiners"],
-        "missing preposition": given["missing_prepositions"],
-        "wrong preposition": given["wrong_prepositions"],
-        "verb": given["verbs"],
+    tables = tables | {
         FORM: _merged(families, _groups(given["irregular"], 2.0), uncountable, given["more"]),
-        "pronoun": given["pronouns"],
-        "conjunction": given["conjunctions"],
         "word choice": _groups(given["word_choice"]),
         "homophone": _groups(given["homophones"]),
         SPACING: spacing,
     }
-    insertions = {
-        kind: {word: inserted[word] for word in given[name] if word in inserted}
-        for kind, name in INSERTED.items()
-    }
     kinds = {name: ErrorKind(replacements=table) for name, table in tables.items()}
-    kinds |= {name: ErrorKind(insertions=words) for name, words in insertions.items()}
+    for name, words in given["insertions"].items():
+        found = {word: inserted[word] for word in words if word in inserted}
+        kinds[name] = ErrorKind(insertions=found)
     kinds |= {PUNCTUATION: ErrorKind(1.0, given["punctuation"], {",": comma})}
     kinds |= grammar_kinds(counts, given)
-    kinds = {name: kinds[name] for name in given["shares"] if name in kinds}
     return text_model("en", kinds, counts, closed, given["letters"], given["shares"])
 
 
 def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, ErrorKind]:
     """Return kinds of grammatical errors. given: the lists of english.toml."""
     known = counts.counts
-    no_verbs = frozenset(word for name in CLOSED for word in given[name])
+    # words that seem to have forms, such as "be" and "bed"
+    no_verbs = frozenset(
+        word
+        for name, table in given["replacements"].items()
+        for word in table
+        if not name.endswith("preposition")
+    )
     modals = given["modals"]
     before_base = frozenset([*modals, "to"])
     verbs = verbs_of(counts.sample, known, given["irregular"], before_base, no_verbs)
@@ -114,12 +96,20 @@ def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, Err
         for verb in given["finite"]
         for subject in given["subjects"]
     )
-    numbers = _numbers(known, given["irregular_plurals"])
+    numbers = [(one, plural(one)) for one in sorted(known) if len(one) > 2 and known[one] >= 3]
+    numbers = [(one, many) for one, many in numbers if known.get(many, 0) >= 3]
+    numbers += [(one, many) for one, many in given["irregular_plurals"] if one != many]
+    others = (
+        {form: _ones(other for other in verb.forms if other != form)}
+        for verb in verbs
+        for form in verb.forms
+        if form != verb.third
+    )
     tables: dict[str, Families] = {
-        "agreement": thirds | _groups(AGREEMENT),
+        "agreement": thirds | _groups(given["agreement"]),
         "agreement after a pronoun": thirds,
         "third person after a plural": {verb.base: {verb.third: 1.0} for verb in verbs},
-        "form after an auxiliary": _forms(verbs),
+        "form after an auxiliary": _merged(*others),
         "to after a modal": {base: {to_base: 1.0} for base, to_base in with_to.items()},
         "gerund": {v.gerund: {with_to[v.base]: 1.0, v.base: 1.0} for v in verbs},
         "gerund or infinitive": bare,
@@ -132,8 +122,8 @@ def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, Err
         "order of a question": _merged(*questions),
     }
     forms = _ones(form for verb in verbs for form in verb.forms)
-    objects = _ones([*given["missing_determiners"], "me", "him", "them", "us", "it"])
-    to_object = dict.fromkeys(given["inserted_prepositions"], Insertion(forms, objects))
+    objects = _ones([*given["replacements"]["missing determiner"], "me", "him", "them", "us", "it"])
+    prepositions = given["insertions"]["unnecessary preposition"]
     return {
         **{
             name: ErrorKind(1.0, table, after=_ones(after.get(name, ())))
@@ -141,7 +131,9 @@ def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, Err
         },
         "be before a verb": ErrorKind(insertions=_be(verbs)),
         "article before a bare noun": ErrorKind(insertions=_bare(forms, given, known)),
-        "preposition after a verb": ErrorKind(insertions=to_object),
+        "preposition after a verb": ErrorKind(
+            insertions=dict.fromkeys(prepositions, Insertion(forms, objects))
+        ),
         "word order": ErrorKind(swaps=_ones(given["swapped"])),
     }
 
@@ -167,15 +159,6 @@ def _merged(*tables: Mapping[str, Mapping[str, float]]) -> Families:
     return merged
 
 
-def _forms(verbs: Iterable[Verb]) -> Families:
-    table: Families = {}
-    for verb in verbs:
-        for form in verb.forms:
-            if form != verb.third:
-                table.setdefault(form, {}).update(_ones(o for o in verb.forms if o != form))
-    return table
-
-
 def _be(verbs: Iterable[Verb]) -> dict[str, Insertion]:
     bases, thirds = _ones(verb.base for verb in verbs), _ones(verb.third for verb in verbs)
     pasts = _ones(past for verb in verbs for past in verb.pasts[:1])
@@ -195,7 +178,7 @@ def _bare(
     endings = tuple(given["abstract_endings"])
     abstract = [word for word in sorted(known) if len(word) > 6 and word.endswith(endings)]
     nouns = _ones([*abstract, *given["uncountable"], *given["without_article"]])
-    after = _ones([START, *given["inserted_prepositions"], *forms])
+    after = _ones([START, *given["insertions"]["unnecessary preposition"], *forms])
     return {"the": Insertion(after, nouns), "a": Insertion(after, dict.fromkeys(nouns, 0.3))}
 
 
@@ -216,14 +199,6 @@ def _regularised(
     return {word: table[word] for word in sorted(table)}
 
 
-def _numbers(
-    known: Mapping[str, int], irregular: Iterable[tuple[str, str]]
-) -> list[tuple[str, str]]:
-    pairs = [(word, plural(word)) for word in sorted(known) if len(word) > 2 and known[word] >= 3]
-    pairs = [(one, many) for one, many in pairs if known.get(many, 0) >= 3]
-    return pairs + [(one, many) for one, many in irregular if one != many]
-
-
 def _comparison(adjectives: Iterable[str], known: Mapping[str, int]) -> Families:
     table: Families = {}
     for adjective in adjectives:
@@ -234,3 +209,78 @@ def _comparison(adjectives: Iterable[str], known: Mapping[str, int]) -> Families
                 if known.get(stem + ending):
                     table[stem + ending] = _ones([f"{word} {adjective}", f"{word} {stem}{ending}"])
     return table
+
+
+class Verb(NamedTuple):
+    """Forms of a verb. base: "go"; third: "goes"; pasts: "went", "gone"; gerund: "going"."""
+
+    base: str
+    third: str
+    pasts: tuple[str, ...]
+    gerund: str
+
+    @property
+    def forms(self) -> list[str]:
+        return [self.base, self.third, *self.pasts, self.gerund]
+
+
+def verbs_of(
+    sample: Iterable[tuple[Sequence[str], Sequence[bool]]],
+    counts: Mapping[str, int],
+    irregular: Iterable[Sequence[str]],
+    before_base: frozenset[str],
+    closed: frozenset[str] = frozenset(),
+    least: int = 3,
+) -> list[Verb]:
+    """Return the verbs of a text, in alphabetical order.
+
+    sample: words and spaces of sentences. counts: all words of the text, in lower case.
+    irregular: forms of a verb, base and third person first; groups without a gerund are no verbs.
+    before_base: words before a verb's base ("to", "will"). A regular verb follows one of these, and
+    its other forms occur `least` times, as "to" precedes nouns, too.
+    closed: words that are no verbs ("be", "not", which explain "bed" and "noted").
+    """
+    known = {group[0]: verb for group in irregular if (verb := _irregular(group))}
+    pairs = (pair for words, _ in sample for pair in pairwise(map(key_of, words)))
+    for base in {two for one, two in pairs if one in before_base} - closed - known.keys():
+        if len(base) < 2 or not base.isalpha():
+            continue
+        longer = regular(base + "e")
+        for verb in (regular(base), regular(base, doubled=True)):
+            if verb.gerund == longer.gerund and counts.get(longer.base, 0) > counts.get(base, 0):
+                continue  # "hoping" is a form of "hope", not of "hop"
+            if all(counts.get(form, 0) >= least for form in verb.forms[1:]):
+                known[base] = verb
+                break
+    return [known[base] for base in sorted(known)]
+
+
+def _irregular(forms: Sequence[str]) -> Verb | None:
+    gerunds = [form for form in forms if form.endswith("ing") and form != forms[0]]
+    if not gerunds or len(forms) < 3:
+        return None
+    pasts = tuple(form for form in forms[2:] if form not in gerunds)
+    return Verb(forms[0], forms[1], pasts, gerunds[0])
+
+
+def regular(base: str, doubled: bool = False) -> Verb:
+    """Return a verb's regular forms. doubled: whether the last consonant doubles before a vowel."""
+    stem = base + base[-1:] if doubled else base
+    past = base + "d" if base.endswith("e") else _with_y(base, "ed") or stem + "ed"
+    if base.endswith("ie"):
+        stem = base[:-2] + "y"
+    elif base.endswith("e") and not base.endswith(("ee", "oe", "ye")):
+        stem = base[:-1]
+    return Verb(base, plural(base), (past,), stem + "ing")
+
+
+def plural(word: str) -> str:
+    """Return the form with the ending of plural nouns and of verbs' third person."""
+    if word.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return word + "es"
+    return _with_y(word, "es") or word + "s"
+
+
+def _with_y(word: str, ending: str) -> str:
+    ends_in_y = word.endswith("y") and word[-2:-1] not in VOWELS
+    return word[:-1] + "i" + ending if ends_in_y else ""

@@ -7,8 +7,8 @@ relative frequencies of errors at their possible places, before scaling to a rat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
 
-from ..formats.whole_files import whole_file
+from ..formats.files import whole_file
 
 ANY = "*"
 """The entry for every other word in an insertion's tables."""
@@ -56,8 +56,8 @@ Choice = tuple[tuple[str, ...], tuple[float, ...], float]
 @dataclass(frozen=True)
 class Insertion:
     """An unnecessary word, with the weights of its neighbours. Its weight is `after` of the
-    preceding word times `before` of the following. Words outside of a table have the weight of
-    `ANY` there, or 0."""
+    preceding word times `before` of the following. Words outside of a table have the table's weight
+    of `ANY`, or 0."""
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", strict=True)
     after: Weights
@@ -110,17 +110,15 @@ class ErrorModel:
     format: Literal["spacy-lal.error-model.v1"] = "spacy-lal.error-model.v1"
 
     @cached_property
-    def phrases(self) -> dict[str, Choice]:
-        """Replacements of phrases that are possible after any word."""
-        return _choices(kind for kind in self.kinds.values() if not kind.after)
-
-    @cached_property
-    def phrases_after(self) -> dict[str, list[tuple[Weights, Choice]]]:
-        """Replacements of phrases that are possible after some words, with these words."""
+    def phrases(self) -> dict[str, list[tuple[Weights, Choice]]]:
+        """Replacements of phrases, and the words that must precede them; empty for any word."""
         found: dict[str, list[tuple[Weights, Choice]]] = {}
         for kind in self.kinds.values():
-            for phrase, choice in _choices([kind]).items() if kind.after else ():
-                found.setdefault(phrase, []).append((kind.after, choice))
+            for phrase, table in kind.replacements.items():
+                weights = {other: kind.rate * weight for other, weight in table.items()}
+                if total := sum(weights.values()):
+                    choice = tuple(weights), tuple(weights.values()), total
+                    found.setdefault(phrase, []).append((kind.after, choice))
         return found
 
     @cached_property
@@ -134,31 +132,22 @@ class ErrorModel:
 
     @cached_property
     def longest(self) -> dict[str, int]:
-        """The most words of a phrase, by its first word."""
+        """The greatest number of words in a phrase, by the phrase's first word."""
         longest: dict[str, int] = {}
-        for phrase in (*self.phrases, *self.phrases_after):
+        for phrase in self.phrases:
             first, *more = phrase.split(" ")
             longest[first] = max(longest.get(first, 1), len(more) + 1)
         return longest
 
     @cached_property
     def insertions_before(self) -> dict[str, list[tuple[str, float, Insertion]]]:
-        """Insertions before a word, with the kind's rate; `ANY`: before all words."""
+        """Insertions before a word, with the rate of their kind; `ANY`: before any word."""
         found: dict[str, list[tuple[str, float, Insertion]]] = {}
         for kind in self.kinds.values():
             for inserted, insertion in kind.insertions.items():
                 for word in [ANY] if ANY in insertion.before else insertion.before:
                     found.setdefault(word, []).append((inserted, kind.rate, insertion))
         return found
-
-    def with_rates(self, rates: Weights) -> ErrorModel:
-        """Return the model with other rates of kinds and weights of noise; the rest stays."""
-        kinds = {
-            name: replace(kind, rate=rates.get(name, kind.rate))
-            for name, kind in self.kinds.items()
-        }
-        noise = {name: rates.get(name, weight) for name, weight in self.noise.items()}
-        return replace(self, kinds=kinds, noise=noise)
 
     def save(self, path: str | Path) -> None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -167,7 +156,7 @@ class ErrorModel:
 
     @classmethod
     def load(cls, path: str | Path) -> ErrorModel:
-        """Load a model. Raises ValueError, with file and key, if it is malformed."""
+        """Load a model. Raises ValueError, naming file and key, if it is malformed."""
         try:
             return TypeAdapter(ErrorModel).validate_json(Path(path).read_bytes())
         except ValidationError as error:
@@ -179,20 +168,5 @@ class ErrorModel:
 
 
 def key_of(word: str) -> str:
-    """Return a word as tables have it."""
+    """Return a word in the form that tables have."""
     return "I" if word == "I" else word.lower().replace("’", "'")
-
-
-def _choices(kinds: Iterable[ErrorKind]) -> dict[str, Choice]:
-    merged: dict[str, dict[str, float]] = {}
-    for kind in kinds:
-        for phrase, weights in kind.replacements.items():
-            phrase_weights = merged.setdefault(phrase, {})
-            for other, weight in weights.items():
-                if kind.rate * weight > 0:
-                    phrase_weights[other] = phrase_weights.get(other, 0.0) + kind.rate * weight
-    return {
-        phrase: (tuple(weights), tuple(weights.values()), sum(weights.values()))
-        for phrase, weights in merged.items()
-        if weights
-    }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
 from ..formats.m2 import words_of
-from .english_words import is_variant
 from .error_model import (
     ANY,
     LETTER_NOISE,
@@ -26,12 +26,22 @@ SHORTEST = 4
 """Length of the shortest word that is misspelled, in letters."""
 
 
+_VARIANTS = (
+    # matches "colour" and "favourite", not "course", "journey" and "four"
+    (re.compile(r"(?<=[a-z]{3})our(?=(s|ed|ing|ers?|ful|less|able|ites?|hood|ly)?$)"), "or"),
+    (re.compile(r"is(e[sd]?|ers?|ing|ations?|ational)$"), r"iz\1"),
+    (re.compile(r"([aeiou][^aeiou]+[ae])ll(ed|ing|ers?)$"), r"\1l\2"),  # not "called"
+    (re.compile(r"^(focus)s(e[sd]|ing)$"), r"\1\2"),
+    (re.compile(r"wards$"), "ward"),
+)
+
+
 class Site(NamedTuple):
     """A place where an error is possible.
 
-    weight: relative probability. how: REPLACE, INSERT or a `Noise`. start, end: the tokens it
-    changes, none for INSERT. text: the replaced phrase in the model's form, or the inserted word,
-    "" for noise. choice: replacements of the phrase.
+    weight: relative probability. how: REPLACE, INSERT or a `Noise`. start, end: the tokens that
+    change, none for INSERT. text: the replaced phrase in the model's form, or the inserted word, ""
+    for noise. choice: replacements of the phrase.
     """
 
     weight: float
@@ -85,10 +95,8 @@ def _replacements(keys: list[str], start: int, model: ErrorModel) -> Iterator[Si
     longest = model.longest.get(keys[start], 1)
     for end in range(start + 1, min(start + longest, len(keys)) + 1):
         phrase = " ".join(keys[start:end])
-        if found := model.phrases.get(phrase):
-            yield Site(found[2], REPLACE, start, end, phrase, found)
-        for after, choice in model.phrases_after.get(phrase, ()):
-            if weight := after.get(previous, 0.0):
+        for after, choice in model.phrases.get(phrase, ()):
+            if weight := after.get(previous, 0.0) if after else 1.0:
                 yield Site(weight * choice[2], REPLACE, start, end, phrase, choice)
 
 
@@ -174,20 +182,31 @@ def misspelled(word: str, how: str, letters: Mapping[str, Weights], rng: Random)
             return None
         place, old, new = rng.choices(list(found), list(found.values()))[0]
         return word[:place] + new + word[place + len(old) :]
-    places = range(1, len(word) - (how == Noise.TRANSPOSE))
-    changed = [other for place in places if (other := _changed(word, how, place)) != word]
+    changed = []
+    for place in range(1, len(word) - (how == Noise.TRANSPOSE)):
+        before, letter, rest = word[:place], word[place], word[place + 1 :]
+        if how == Noise.TRANSPOSE:
+            changed.append(before + rest[0] + letter + rest[1:])
+        elif how == Noise.OMIT:
+            changed.append(before + rest)
+        # DOUBLE, where languages have double letters, but never three
+        elif before[-1] in VOWELS and letter not in VOWELS and rest[:1] != letter:
+            changed.append(before + letter * 2 + rest)
+    changed = [other for other in changed if other != word]
     return rng.choice(changed) if changed else None
 
 
-def _changed(word: str, how: str, place: int) -> str:
-    before, letter, rest = word[:place], word[place], word[place + 1 :]
-    if how == Noise.TRANSPOSE:
-        return before + rest[0] + letter + rest[1:]
-    if how == Noise.OMIT:
-        return before + rest
-    # DOUBLE, where languages have double letters, but never three
-    doubles = before[-1] in VOWELS and letter not in VOWELS and rest[:1] != letter
-    return before + letter * 2 + rest if doubles else word
+def is_variant(one: str, other: str) -> bool:
+    """Return whether two words are British and American spellings, or differ by "-wards" and
+    "-ward"."""
+    return _american(one) == _american(other)
+
+
+def _american(word: str) -> str:
+    word = word.lower()
+    for pattern, spelling in _VARIANTS:
+        word = pattern.sub(spelling, word)
+    return word
 
 
 def _is_shouted(words: Sequence[str]) -> bool:

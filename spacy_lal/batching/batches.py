@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy
@@ -12,9 +13,11 @@ from spacy.pipeline.tok2vec import Tok2VecListener
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
-from torch import Tensor
+from torch import Tensor, nn
 
-from ..bridge.shim import to_tensor, torch_shim
+from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
+from ..bridge.weights import Header
+from ..layers.settings import Settings
 from ..structure.chart import chart_size
 from .sentences import Reading, Sentence
 
@@ -43,10 +46,52 @@ class SentenceBatch(Generic[S]):
 @dataclass
 class ParserScores(Generic[S]):
     """The scores of a batch of Docs; their gradient has the same shape. batches: a list in
-    training; from `predict` a lazy iterator, for one use."""
+    training; from `predict` an iterator, for one use."""
 
     sentences: list[Sentence]
     batches: Iterable[SentenceBatch[S]]
+
+
+def _init(kinds: Sequence[str], model: Model, X: Any = None, Y: Any = None) -> None:
+    width = initialize_tok2vec(model, getattr(X, "docs", X))
+    names = {kind: model.attrs[kind] for kind in kinds}
+    settings = model.attrs["settings"].to_json()
+    torch_shim(model).initialize({"d_in": width, **names, "settings": settings})
+
+
+def sentence_model(
+    name: str,
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    forward: Callable,
+    build: Callable[[Header], nn.Module],
+    kinds: Sequence[str],
+    settings: Settings,
+    max_batch_spans: int,
+) -> Model:
+    """Returns a Thinc model that reads Docs' sentences with a network.
+
+    Docs are split after tok2vec, so that a listener sees whole batches, and sentences are padded
+    together while their charts hold at most `max_batch_spans` spans. The component sets the
+    attribute `reading` and, before initialisation, the names of each kind of outputs.
+    forward: see `score_sentences`. build: makes the network from a header with d_in, the names of
+    each kind, and `settings`.
+    """
+
+    return Model(
+        # stored with the weights and checked in a warm start
+        name,
+        forward,
+        init=partial(_init, kinds),
+        layers=[tok2vec],
+        refs={"tok2vec": tok2vec},
+        shims=[TorchShim(build)],
+        attrs={
+            "settings": settings,
+            "max_batch_spans": max_batch_spans,
+            **{kind: [] for kind in kinds},
+            **READING,
+        },
+    )
 
 
 def initialize_tok2vec(model: Model, docs: list[Doc] | None) -> int:
@@ -74,8 +119,8 @@ def batch_by_spans(
     """Returns batches of indices of sentences of similar length.
 
     A batch's padded charts hold at most `max_spans` spans, where each word or padding counts as at
-    least `spans_a_word`; a larger sentence is alone. A batch of at least `least_words` words takes
-    no sentence that would make it more than `most_padding` times as large as its words.
+    least `spans_a_word`; a larger sentence is a batch of its own. A batch of at least `least_words`
+    words takes no sentence that would make it more than `most_padding` times as large as its words.
     """
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     batches: list[list[int]] = []
@@ -123,7 +168,7 @@ def check_listeners(model: Model, docs: list[Doc]) -> None:
 def padded_batches(
     docs: list[Doc], sentences: list[Sentence], flat: Tensor, max_spans: int
 ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-    """Yields batches of similar length of the sentences to parse.
+    """Yields batches of the sentences to parse, each of similar length.
 
     flat: the vectors of all tokens [tokens, d_in]. A batch is the index of each sentence in
     `sentences`, their lengths in words [B], and the words' vectors [B, n, d_in].
@@ -135,7 +180,7 @@ def padded_batches(
 def token_batches(
     docs: list[Doc], sentences: list[Sentence], max_spans: int
 ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-    """Yields `padded_batches` with the words' numbers among all Docs' tokens [B, n] for vectors."""
+    """Yields `padded_batches` with indices over all Docs' tokens [B, n] in place of vectors."""
     first_token = numpy.cumsum([0, *map(len, docs)])
     parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
     lengths = [len(sentences[k].words) for k in parsed]
@@ -148,6 +193,28 @@ def token_batches(
             sentence = sentences[k]
             tokens[row, : len(sentence.words)] = first_token[sentence.doc] + sentence.words
         yield members, torch.tensor([lengths[k] for k in group]), torch.from_numpy(tokens)
+
+
+def score_sentences(
+    model: Model,
+    docs: list[Doc],
+    is_train: bool,
+    score: Callable[[list[Sentence], list[int], Tensor, Tensor], SentenceBatch[S]],
+) -> tuple[ParserScores[S], Callable[[ParserScores[S]], list[Doc]]]:
+    """Returns the scores of all sentences, and their backprop to the Docs.
+    score: scores a batch, from all sentences and what `padded_batches` yields."""
+    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
+    batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
+    scored = (score(sentences, *batch) for batch in batches)
+    # in prediction, each batch's charts are freed once decoded
+    scores = ParserScores(sentences, list(scored) if is_train else scored)
+
+    def backprop(d_scores: ParserScores[S]) -> list[Doc]:
+        walk_back(scores, d_scores)
+        d_flat = flat.grad if flat.grad is not None else torch.zeros_like(flat)
+        return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
+
+    return scores, backprop
 
 
 def padded(like: Tensor, rows: Iterable[Sequence[int] | numpy.ndarray]) -> Tensor:
@@ -168,12 +235,6 @@ def walk_back(scores: ParserScores, d_scores: ParserScores) -> None:
                 gradients.append(gradient)
     if outputs:
         torch.autograd.backward(outputs, gradients)
-
-
-def d_vectors(scores: ParserScores, d_scores: ParserScores, flat: Tensor) -> Tensor:
-    """Backpropagates the scores' gradients, through the parameters, and returns that of `flat`."""
-    walk_back(scores, d_scores)
-    return flat.grad if flat.grad is not None else torch.zeros_like(flat)
 
 
 def differentiate(

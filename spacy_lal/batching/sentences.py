@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 import numpy
 from spacy.tokens import Doc, Token
@@ -48,7 +48,7 @@ class Sentence(NamedTuple):
 
 
 def in_words(spans: Iterable[LabelledSpan], sentence: Sentence) -> list[LabelledSpan]:
-    """Returns the spans inside the sentence, counted in its words, without those of whitespace."""
+    """Returns the spans inside the sentence, counted in its words, without spans of whitespace."""
     words = sentence.words
     inside = [s for s in spans if sentence.start <= s[0] and s[1] <= sentence.end]
     if not inside:
@@ -65,8 +65,8 @@ def in_words(spans: Iterable[LabelledSpan], sentence: Sentence) -> list[Labelled
 def heads_in_words(heads: numpy.ndarray, sentence: Sentence) -> numpy.ndarray:
     """Returns the head of each word: 0 the root, k the sentence's word k, -1 none.
 
-    heads: for every token of the Doc the index of its head, itself for a root, -1 for none. A head
-    outside of the sentence, or on whitespace, counts as none.
+    heads: for every token of the Doc the index of its head, the index itself for a root, -1 for
+    none. A head outside of the sentence, or on whitespace, counts as none.
     """
     words = sentence.words
     heads = heads[words]
@@ -79,11 +79,11 @@ def heads_in_words(heads: numpy.ndarray, sentence: Sentence) -> numpy.ndarray:
 class Reading:
     """The settings of all components that read sentence by sentence.
 
-    sentences: "split" keeps the Doc's sentences and finds them by rule where it has none,
-    "existing" raises an error where it has none, "doc" reads every Doc as one sentence.
-    max_sentence_length: maximum in words. long_sentences: a longer sentence is read in pieces,
-    which end after punctuation where possible, else at the maximum length ("split"), is not read
-    ("flat"), or raises an error ("error").
+    sentences: "split" keeps the Doc's sentences, and finds sentences by rule in a Doc without;
+    "existing" raises an error for a Doc without; "doc" reads every Doc as one sentence.
+    max_sentence_length: maximum in words. long_sentences: "split" reads a longer sentence in
+    pieces, which end after punctuation where possible, else at the maximum length; "flat" doesn't
+    read it; "error" raises an error.
     """
 
     sentences: SentencePolicy = "split"
@@ -97,8 +97,8 @@ class Reading:
             )
 
     def split(self, docs: Iterable[Doc]) -> list[Sentence]:
-        """Returns the sentences of all docs, in order; none without words. Raises ValueError, where
-        the settings say so, for a Doc without sentences or a long sentence."""
+        """Returns the sentences of all docs, in order, without sentences that have no words. Raises
+        ValueError, where the settings say so, for a Doc without sentences or a long sentence."""
         longest = self.max_sentence_length
         sentences = []
         for d, doc in enumerate(docs):
@@ -205,11 +205,9 @@ def _pieces(doc: Doc, words: numpy.ndarray, max_length: int) -> list[numpy.ndarr
     """Cuts after the last break in the second half of each piece, else at full length."""
     pieces = []
     while len(words) > max_length:
-        cut = max_length
-        for k in range(max_length, max_length // 2, -1):
-            if cast(str, doc[int(words[k - 1])].text) in (_BREAKS | _FINAL):
-                cut = k
-                break
+        second_half = range(max_length, max_length // 2, -1)
+        breaks = (k for k in second_half if doc[int(words[k - 1])].text in _BREAKS | _FINAL)
+        cut = next(breaks, max_length)
         pieces.append(words[:cut])
         words = words[cut:]
     return [*pieces, words]

@@ -12,12 +12,14 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
+from math import inf
+from pathlib import Path
 from typing import Any, Self, cast
 
 import safetensors.torch
 import torch
+from spacy.tokens import Doc
 from thinc.api import (
     Model,
     Optimizer,
@@ -29,7 +31,6 @@ from thinc.api import (
 )
 from thinc.types import Floats2d, FloatsXd
 from torch import Tensor, nn
-from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from ..layers.dropout import set_dropout
@@ -46,8 +47,8 @@ def _keep_settings(settings: Settings, _: Any, name: str, model: Model) -> Setti
 class TorchShim(Shim):
     """Owner of one `nn.Module`, which `build` makes from the header.
 
-    make_reader: function from the header to the module's reader of Docs, such as a tokenizer. Both
-    are functions of a module, so that a pickle may name them.
+    make_reader: function from the header to `reader`, the module's reader of Docs, such as a
+    tokenizer. Both functions are defined in modules, so that a pickle can name them.
     """
 
     def __init__(
@@ -58,14 +59,14 @@ class TorchShim(Shim):
         super().__init__(None)
         self._build = build
         self._make_reader = make_reader
-        self._made: tuple[Header, Any] | None = None
+        self.reader: Any = None
         self.header: Header | None = None
         self._weights_elsewhere = False
         self._frozen: set[str] = set()
 
     def __getstate__(self) -> dict[str, Any]:
         # readers, and functions that libraries hang on modules, can't be pickled
-        return self.__dict__ | {"_made": None, "_model": None, "weights": self.to_bytes()}
+        return self.__dict__ | {"reader": None, "_model": None, "weights": self.to_bytes()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         weights = state.pop("weights")
@@ -73,7 +74,7 @@ class TorchShim(Shim):
         self.from_bytes(weights)
 
     def copy(self) -> Self:
-        """Returns a copy with its own id, by which an optimizer tells the two apart."""
+        """Returns a copy with its own id, which makes it another one for an optimizer."""
         copied = copy.deepcopy(self)
         with Shim.global_id_lock:
             Shim.global_id += 1
@@ -82,8 +83,11 @@ class TorchShim(Shim):
 
     def initialize(self, header: Header) -> None:
         """Builds the module with fresh parameters."""
-        self.header, self._frozen = header, set()
-        self._model = self._build(header).to(get_torch_default_device()).eval()
+        self._own(header, self._build(header).to(get_torch_default_device()).eval())
+
+    def _own(self, header: Header, module: nn.Module) -> None:
+        self.header, self._model, self._frozen = header, module, set()
+        self.reader = None if self._make_reader is None else self._make_reader(header)
 
     @property
     def module(self) -> nn.Module:
@@ -92,16 +96,6 @@ class TorchShim(Shim):
                 "this model has no parameters yet: call nlp.initialize() or load trained weights"
             )
         return self._model
-
-    @property
-    def reader(self) -> Any:
-        """Returns the reader of Docs, made once for every header."""
-        header, made = cast(Header, self.header), self._made
-        if made is None or made[0] is not header:
-            assert self._make_reader is not None
-            # another thread may make one, too, and then one of the two goes
-            made = self._made = (header, self._make_reader(header))
-        return made[1]
 
     @property
     def device(self) -> torch.device:
@@ -186,10 +180,11 @@ class TorchShim(Shim):
 
     def load(self, header: Header, tensors: dict[str, Tensor]) -> None:
         """Builds the module from its header with these parameters. Raises ValueError if they do not
-        fit or are not finite, before memory is taken for them."""
+        fit or are not finite, before the module takes memory."""
         try:
             _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
-            with torch.device("meta"), WithoutFirstValues(), _at_most(len(tensors)):
+            # a damaged header may specify endless layers; some tensors are made twice
+            with torch.device("meta"), WithoutFirstValues(2 * len(tensors)):
                 module = self._build(header)
         except Exception as err:
             raise ValueError(
@@ -208,12 +203,17 @@ class TorchShim(Shim):
         # integers of 32 bits would lose some as float32
         exact = {n: t.float() if t.is_floating_point() else t for n, t in tensors.items()}
         module.load_state_dict(exact)
-        _restore_buffers(module, want.keys(), lambda: self._build(header))
+        # such as the numbers of positions
+        not_stored = [(name, b) for name, b in module.named_buffers() if name not in want]
+        if not_stored:
+            fresh = dict(self._build(header).named_buffers())
+            for name, buffer in not_stored:
+                buffer.copy_(fresh[name])
         for name, tensor in module.state_dict().items():
             # values are finite if their sum is, which is a faster test
             if not tensor.float().sum().isfinite() and not tensor.isfinite().all():
                 raise ValueError(f"{name} has values that are not finite")
-        self.header, self._model, self._frozen = header, module, set()
+        self._own(header, module)
 
     def to_bytes(self) -> bytes:
         if self._model is None or self._weights_elsewhere:
@@ -231,27 +231,27 @@ class TorchShim(Shim):
         return self
 
 
-def _restore_buffers(
-    module: nn.Module, stored: Collection[str], build: Callable[[], nn.Module]
-) -> None:
-    """Restores buffers that are not stored, such as the numbers of positions, from a new module."""
-    missing = {name: b for name, b in module.named_buffers() if name not in stored}
-    if missing:
-        fresh = dict(build().named_buffers())
-        for name, buffer in missing.items():
-            buffer.copy_(fresh[name])
-
-
 class WithoutFirstValues(TorchFunctionMode):
-    """Modules without random values, which are useless where there is no memory. To draw them
-    there, PyTorch would import its compiler, which takes longer than all else."""
+    """Modules without random values. Without memory for parameters such values are useless, and to
+    draw them PyTorch would import its compiler, which takes longer than all else.
+
+    most: how many tensors may be made; one more raises ValueError.
+    """
+
+    def __init__(self, most: float = inf) -> None:
+        super().__init__()
+        self.most = most
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        if func in (torch.randn, torch.rand):
-            return torch.empty(*args, **kwargs)
+        if func in (torch.empty, torch.ones, torch.rand, torch.randn, torch.zeros):
+            self.most -= 1
+            if self.most < 0:
+                raise ValueError("it describes more parameters than the file has tensors")
+            if func in (torch.rand, torch.randn):
+                func = torch.empty
         drawn = func.__name__ in ("normal_", "uniform_", "mul")  # mul, as in randn(3) * 0.1
         if drawn or getattr(func, "__module__", None) == "torch.nn.init":
             return kwargs["tensor"] if "tensor" in kwargs else args[0]
@@ -270,28 +270,6 @@ def _check_sizes(settings: dict[str, Any], most: int) -> None:
             raise ValueError(
                 f"the header of the weights has {name} = {value}, more than the weights can be of"
             )
-
-
-@contextlib.contextmanager
-def _at_most(parameters: int) -> Iterator[None]:
-    """Limits modules built without memory in this thread to so many parameters in all. A damaged
-    header may specify endless layers. Parameters can be set twice."""
-    registered, thread = 0, threading.get_ident()
-
-    def count(*_: Any) -> None:
-        nonlocal registered
-        registered += threading.get_ident() == thread
-        if registered > 2 * parameters:
-            raise ValueError(
-                f"the header of the weights describes more parameters than the {parameters} "
-                "tensors that the file has"
-            )
-
-    hook = register_module_parameter_registration_hook(count)
-    try:
-        yield
-    finally:
-        hook.remove()
 
 
 def torch_shims(model: Model) -> list[tuple[Model, TorchShim]]:
@@ -323,3 +301,83 @@ def to_rows(model: Model, flat: Tensor, lengths: list[int]) -> list[Floats2d]:
     """Undoes `to_tensor`."""
     rows = cast(Floats2d, torch2xp(flat.detach()))
     return model.ops.unflatten(rows, model.ops.asarray1i(lengths))
+
+
+Output = tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]
+"""Rows of each Doc's tokens, and their backprop."""
+
+
+def rows_of_docs(model: Model, flat: Tensor, docs: list[Doc]) -> Output:
+    """Returns the output of a layer that reads Docs, with no layer below."""
+
+    def backprop(d_rows: list[Floats2d]) -> list[Doc]:
+        backward(model, flat, d_rows)
+        return []
+
+    return to_rows(model, flat, [len(doc) for doc in docs]), backprop
+
+
+def side_by_side(model: Model, first: Output, second: Output) -> Output:
+    """Concatenates the rows of two layers over the same Docs."""
+    (rows, backprop_first), (others, backprop_second) = first, second
+    xp = model.ops.xp
+    width = rows[0].shape[1] if rows else 0
+
+    def backprop(d_rows: list[Floats2d]) -> list[Doc]:
+        backprop_second([xp.ascontiguousarray(d[:, width:]) for d in d_rows])
+        return backprop_first([xp.ascontiguousarray(d[:, :width]) for d in d_rows])
+
+    pairs = zip(rows, others, strict=True)
+    return [xp.concatenate(pair, axis=1) for pair in pairs], backprop
+
+
+@contextlib.contextmanager
+def weights_elsewhere(model: Model) -> Iterator[None]:
+    """Leaves the torch modules of `model` out of its serialised form."""
+    shims = [shim for _, shim in torch_shims(model)]
+    for shim in shims:
+        shim._weights_elsewhere = True
+    try:
+        yield
+    finally:
+        for shim in shims:
+            shim._weights_elsewhere = False
+
+
+def save_weights(model: Model, path: Path) -> None:
+    """Writes the parameters of all torch modules in `model`, with their headers, to one safetensors
+    file. Tensors are named "<number of the module>.<name>", in the model's walking order."""
+    shims = [shim for _, shim in torch_shims(model) if shim.header is not None]
+    tensors = {
+        f"{k}.{name}": tensor
+        for k, shim in enumerate(shims)
+        for name, tensor in shim.tensors().items()
+    }
+    headers = json.dumps([shim.header for shim in shims])
+    # save_file makes the file readable by its owner alone
+    path.write_bytes(safetensors.torch.save(tensors, {"headers": headers}))
+
+
+def load_weights(model: Model, path: Path) -> None:
+    """Undoes `save_weights`. Raises ValueError, naming the file, if it is damaged or unsuitable."""
+    shims = [shim for _, shim in torch_shims(model)]
+    try:
+        headers, tensors = read_weights(path.read_bytes())
+        if len(headers) not in (0, len(shims)):
+            raise ValueError(
+                f"the file has the weights of {len(headers)} modules, but the model has "
+                f"{len(shims)}"
+            )
+        module_tensors: list[dict[str, Tensor]] = [{} for _ in headers]
+        for name, tensor in tensors.items():
+            number, _, own_name = name.partition(".")
+            if number not in map(str, range(len(headers))):
+                raise ValueError(
+                    f"the tensor {name} of the file belongs to none of the model's {len(headers)} "
+                    "modules"
+                )
+            module_tensors[int(number)][own_name] = tensor
+        for shim, header, own in zip(shims, headers, module_tensors, strict=False):
+            shim.load(header, own)
+    except ValueError as err:
+        raise ValueError(f"{path}: {err}") from err

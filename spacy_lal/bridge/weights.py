@@ -1,17 +1,24 @@
-"""Tensors and the headers of their modules, as safetensors."""
+"""Tensors and the headers of their modules, as safetensors, in 32, 16 or (matrices) 8 bits."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import safetensors.torch
+import srsly
 import torch
 from torch import Tensor
 
 Header = dict[str, Any]
 """A module's sizes and vocabularies, as JSON."""
 
+WEIGHTS = "model.safetensors"
+"""File of the weights in the folder of this package's components."""
+MODEL = "model"
+"""Thinc's own file, in the folder of other components that contain modules of this package."""
 SCALE = ":scale"
 """Suffix in the name of the factors [rows, 1] of an 8-bit tensor's rows."""
 
@@ -31,7 +38,7 @@ def metadata(data: bytes) -> dict[str, str]:
 
 
 def is_weights(data: Any) -> bool:
-    """Whether these are weights of this package."""
+    """Whether the data are weights of this package."""
     try:
         return isinstance(data, bytes) and "headers" in metadata(data)
     except (ValueError, AttributeError, RecursionError):
@@ -51,3 +58,62 @@ def read_weights(data: bytes) -> tuple[list[Header], dict[str, Tensor]]:
         return headers, tensors
     except Exception as err:  # JSON nested too deep is a RecursionError, and so on
         raise ValueError(f"damaged, or no weights of this package: {err}") from err
+
+
+def has_weights(component: Path) -> bool:
+    """Whether a component's folder has weights of this package."""
+    return (component / WEIGHTS).is_file() or any(
+        is_weights(data) for shims in _thinc(component)["shims"] for data in shims
+    )
+
+
+def store_as(component: Path, change: Callable[[dict[str, Tensor]], None]) -> None:
+    """Changes the weights in a component's folder by `to_float16` or `to_int8`; loading makes them
+    float32 again. Raises ValueError, naming the file, if that can't be done."""
+    path = component / WEIGHTS
+    if path.is_file():
+        path.write_bytes(_changed(path.read_bytes(), change, path))
+        return
+    path, message = component / MODEL, _thinc(component)
+    message["shims"] = [
+        [_changed(data, change, path) if is_weights(data) else data for data in shims]
+        for shims in message["shims"]
+    ]
+    path.write_bytes(srsly.msgpack_dumps(message))
+
+
+def to_float16(tensors: dict[str, Tensor]) -> None:
+    """Rounds tensors to float16. Raises ValueError if a value is too large for that."""
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and not name.endswith(SCALE):
+            tensors[name] = tensor.half()
+            if not torch.isfinite(tensors[name]).all():
+                raise ValueError(
+                    f"{name} has values that 16 bits don't hold: package without --half"
+                )
+
+
+def to_int8(tensors: dict[str, Tensor]) -> None:
+    """Rounds matrices to 8-bit numbers, with a scale for each row."""
+    for name, tensor in list(tensors.items()):
+        # a scale is four bytes
+        if tensor.is_floating_point() and tensor.dim() > 1 and tensor.shape[-1] >= 16:
+            tensors[name], tensors[f"{name}{SCALE}"] = eight_bits(tensor)
+
+
+def _thinc(component: Path) -> dict[str, Any]:
+    """Returns the output of `Model.to_bytes`, with all layers' shims; without if it is damaged."""
+    try:
+        message = srsly.msgpack_loads((component / MODEL).read_bytes())
+    except (OSError, ValueError):
+        message = None
+    return message if isinstance(message, dict) and "shims" in message else {"shims": []}
+
+
+def _changed(data: bytes, change: Callable[[dict[str, Tensor]], None], path: Path) -> bytes:
+    tensors = safetensors.torch.load(data)
+    try:
+        change(tensors)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    return safetensors.torch.save(tensors, metadata(data))

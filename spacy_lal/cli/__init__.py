@@ -1,26 +1,21 @@
 """The command line `python -m spacy lal …`; its import adds the commands to spaCy's own."""
 
-import typer
 from spacy.cli._util import app as spacy_app
 
-from .annotate import annotate
+from .annotate import annotate, silver
 from .attention import attention
+from .checks import Group
 from .convert import convert_app
-from .edit import edit, find_threshold
+from .edit import edit, find_threshold, import_checkpoint
 from .evaluate import evaluate
-from .import_checkpoint import import_checkpoint
 from .make_errors import corrupt
 from .package import package
 from .score import score_app
 from .serve import serve
-from .silver import silver
 from .train import train
 
-app = typer.Typer(
-    name="lal",
-    help="Constituency trees, dependencies, semantic roles and grammatical errors.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+app = Group(
+    name="lal", help="Constituency trees, dependencies, semantic roles and grammatical errors."
 )
 app.add_typer(convert_app)
 app.add_typer(score_app)

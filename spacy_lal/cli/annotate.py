@@ -1,23 +1,21 @@
-"""`annotate`: a pipeline over files of text."""
+"""`annotate` and `silver`: a pipeline over text, for its annotation and for training data."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from wasabi import msg
 
-from ..annotate.shards import WRITERS, AnnotateSettings, Workers
-from .checks import ModelArgument, ThreadsOption, check_apart, check_folder, clear_errors
-
-if TYPE_CHECKING:
-    from ..annotate.run import Done
-
-SOME_FAILED = 3
-"""The exit status if some texts could not be annotated."""
+from ..annotate.annotating import load
+from ..annotate.run import Done, Engine, Workers, annotate_texts
+from ..annotate.shards import FORMATS, AnnotateSettings
+from ..annotate.texts import STDIN, Texts
+from .checks import ModelArgument, ThreadsOption, check_folder, clear_errors, values
 
 
 def annotate(
@@ -31,21 +29,19 @@ def annotate(
         ),
     ],
     output: Annotated[Path, typer.Argument(help="Folder for the files.")],
-    format: Annotated[str, typer.Option(help=f"Output: {', '.join(WRITERS)}.")] = "jsonl",
+    format: Annotated[str, typer.Option(help=f"Output: {', '.join(FORMATS)}.")] = "jsonl",
     keep: Annotated[str, typer.Option(help="Input fields to copy, comma-separated.")] = "",
     text_field: Annotated[str, typer.Option(help="The field that has the text.")] = "text",
     input_format: Annotated[
         str, typer.Option(help="txt, jsonl or parquet, if file names don't show it.")
     ] = "",
     engine: Annotated[
-        str, typer.Option(help="What annotates: processes of this machine, or ray.")
-    ] = "processes",
-    n_process: Annotated[
-        int, typer.Option(min=1, help="Number of processes, or of Ray's actors.")
-    ] = 1,
+        Engine, typer.Option(help="What annotates: processes of this machine, or ray.")
+    ] = Engine.processes,
+    n_process: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     threads: ThreadsOption = 0,
     gpu_id: Annotated[
-        int, typer.Option(min=-1, help="GPU, -1 for none; on ray, 0 gives each actor one.")
+        int, typer.Option(min=-1, help="GPU, -1 for none; on ray, 0 gives each process one.")
     ] = -1,
     max_chars: Annotated[
         int, typer.Option(min=1, help="Texts of more characters are annotated in pieces.")
@@ -55,30 +51,25 @@ def annotate(
     ] = 500_000,
     batch_tokens: Annotated[int, typer.Option(min=1, help="Tokens per batch.")] = 10_000,
 ) -> None:
-    """Annotate the texts of INPUT with MODEL, and write files of even size.
+    """Annotate the texts of INPUT with MODEL, and write files of about equal size.
 
-    If it is stopped, the same command continues. Texts that fail are written to OUTPUT/failed, as
-    JSON lines with their errors, and the exit status is 3.
+    If the run is stopped, the same command continues it. Texts that fail are written to
+    OUTPUT/failed, as JSON lines with their errors, and the exit status is 3.
     """
     with clear_errors("annotate"):
-        from ..annotate.run import annotate_texts
-        from ..annotate.texts import STDIN, Texts
-
-        kept = tuple(name.strip() for name in keep.split(",") if name.strip())
+        kept = tuple(values(keep))
         source = Texts(texts, input_format or None, text_field, kept)
-        if texts != STDIN:
-            check_apart(output, Path(texts))
-        check_folder(output, [] if texts == STDIN else [Path(texts)])
+        check_folder(output, [] if texts == STDIN else [Path(texts)], apart=True)
         settings = AnnotateSettings(format, kept, max_chars, shard_chars, batch_tokens)
         workers = Workers(n_process, threads, gpu_id, engine)
         failed = _summarise(
             _shown(annotate_texts(model, source, output, settings, workers), source), output
         )
     if failed:
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(3)
 
 
-def _shown(run: Iterable[Done], source: Any) -> Iterator[Done]:
+def _shown(run: Iterable[Done], source: Texts) -> Iterator[Done]:
     """Yield the same, with a progress bar in bytes on terminals."""
     from tqdm import tqdm
 
@@ -86,33 +77,80 @@ def _shown(run: Iterable[Done], source: Any) -> Iterator[Done]:
     begun = time.perf_counter()
     with tqdm(total=source.size, unit="B", unit_scale=True, smoothing=0, disable=None) as bar:
         for done in run:
-            forward = max(0, done.position - bar.n)
-            if not bar.disable and done.there:
-                bar.initial += forward  # outside of this run's rate
-            elif not bar.disable:
+            if not done.there:
                 words += done.counts["words"]
                 rate = words / (time.perf_counter() - begun)
                 bar.set_postfix_str(f"{rate:,.0f} words/s", refresh=False)
-            bar.update(forward)
+            bar.update(max(0, done.position - bar.n))
             yield done
 
 
 def _summarise(run: Iterable[Done], output: Path) -> int:
+    """Print the sums over all files. Returns the number of failed texts."""
     begun = time.perf_counter()
-    texts = words = new_words = failed = files = there = 0
+    sums = Counter[str]()
     for done in run:
-        files += 1
-        there += done.there
-        texts += done.counts["texts"]
-        failed += done.counts["failed"]
-        words += done.counts["words"]
-        new_words += 0 if done.there else done.counts["words"]
-    seconds = time.perf_counter() - begun
-    before = f", {there:,} of them there before" if there else ""
-    said = f"{texts:,} texts, {words:,} words in {files:,} files in {output}{before}"
-    if new_words:
-        said += f"; {new_words / seconds:,.0f} words a second"
-    msg.good(said)
-    if failed:
-        msg.warn(f"{failed:,} texts failed, see {output / 'failed'}")
-    return failed
+        sums.update({name: done.counts[name] for name in ("texts", "words", "failed")})
+        sums["files"] += 1
+        sums["there"] += done.there
+        sums["new"] += 0 if done.there else done.counts["words"]
+    before = f", {sums['there']:,} of them there before" if sums["there"] else ""
+    numbers = f"{sums['texts']:,} texts, {sums['words']:,} words in {sums['files']:,} files"
+    rate = f"{sums['new'] / (time.perf_counter() - begun):,.0f} words a second"
+    msg.good(f"{numbers} in {output}{before}{f'; {rate}' if sums['new'] else ''}")
+    if sums["failed"]:
+        msg.warn(f"{sums['failed']:,} texts failed, see {output / 'failed'}")
+    return sums["failed"]
+
+
+Least = Annotated[
+    float | None,
+    typer.Option(min=0, max=1, help="How sure MODEL must be of this layer; else left out."),
+]
+
+
+def silver(
+    model: ModelArgument,
+    text: Annotated[
+        Path,
+        typer.Argument(
+            help="Text, one paragraph per line: plain, .xz, .gz, .bz2.", exists=True, dir_okay=False
+        ),
+    ],
+    output: Annotated[Path, typer.Argument(help="Folder for the .spacy files.")],
+    tags: Least = None,
+    trees: Least = None,
+    heads: Least = None,
+    roles: Least = None,
+    lengths: Annotated[str, typer.Option(help="Least and most words of a sentence.")] = "3,60",
+    parts: Annotated[
+        int, typer.Option(min=1, help="How many files the text makes, each an even sample.")
+    ] = 100,
+    words: Annotated[
+        int, typer.Option(min=0, help="Stop when this many words are kept; 0 reads all.")
+    ] = 0,
+    threads: ThreadsOption = 0,
+) -> None:
+    """Annotate TEXT with MODEL and write the sentences, with the layers that MODEL is sure of.
+
+    Other layers are written as missing, and sentences with only tags are left out. `evaluate
+    --calibrate` shows how accurate a threshold is. If it is stopped, the same command continues
+    after the last complete file.
+    """
+    with clear_errors("silver"):
+        from ..silver.sure_sentences import SilverSettings, write_shards
+
+        named = {"tags": tags, "trees": trees, "heads": heads, "roles": roles}
+        least = {layer: value for layer, value in named.items() if value is not None}
+        shortest, comma, longest = lengths.partition(",")
+        if not (comma and shortest.isdecimal() and longest.isdecimal()):
+            raise ValueError(f"--lengths takes two numbers, as 3,60, not {lengths!r}")
+        settings = SilverSettings(least, int(shortest), int(longest), parts)
+        check_folder(output, [text])
+        total = 0
+        for counts in write_shards(load(model, threads), text, output, settings, words=words):
+            total += counts["kept_words"]
+            name, there = counts.pop("file"), counts.pop("there", False)
+            told = ", ".join(f"{key.replace('_', ' ')} {n:,}" for key, n in counts.items())
+            typer.echo(f"{name}{' is there' if there else ''}: {told}")
+        msg.good(f"{total:,} words in {output}")

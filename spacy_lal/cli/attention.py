@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import srsly
 import typer
 from wasabi import msg
 
-from ..formats.whole_files import whole_file
+from ..formats.files import whole_file
 from .checks import ModelArgument, check_outputs, clear_errors
 
 if TYPE_CHECKING:
     from ..interpret import ErrorAnalysis, TopHeads
-    from ..interpret.contributions import Normalisation
 
 
 def attention(
@@ -23,12 +23,6 @@ def attention(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for JSON and SVG files.")
     ] = None,
-    method: Annotated[
-        str, typer.Option("--method", "-m", help="normalised (paper) or softmax (released code).")
-    ] = "normalised",
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=0, help="Read at most this many Docs; 0 for all.")
-    ] = 0,
     top: Annotated[int, typer.Option("--top", "-k", min=1, help="Heads to show per category.")] = 5,
     errors: Annotated[
         bool, typer.Option("--errors", help="Also analyse wrong constituents by their heads.")
@@ -41,7 +35,7 @@ def attention(
     errors.json.
     """
     from ..interpret import error_analysis, top_heads
-    from ..pipeline.loading import load_pipeline
+    from ..pipeline.pipes import load_pipeline
     from ..training.corpus import Corpus
 
     names = ["heads.json", "heads.svg", *(["errors.json"] if errors else [])]
@@ -51,23 +45,18 @@ def attention(
             data.rglob("*.spacy") if data.is_dir() else [data],
         )
         nlp = load_pipeline(model)
-        examples = list(Corpus(data, limit=limit)(nlp))
-        how = cast("Normalisation", method)
-        found = top_heads(nlp, (example.predicted for example in examples), method=how)
-        analysis = error_analysis(nlp, examples, k=top, method=how) if errors else None
+        examples = list(Corpus(data)(nlp))
+        found = top_heads(nlp, (example.predicted for example in examples))
+        analysis = error_analysis(nlp, examples, k=top) if errors else None
         if analysis is not None and not analysis.docs:
             raise ValueError(f"--errors: none of the {len(examples)} Docs in {data} has a tree")
-    files = {
-        "heads.json": srsly.json_dumps(found.to_dict(top), indent=2),
-        "heads.svg": found.svg(),
-    }
+    contents = [srsly.json_dumps(found.to_dict(top), indent=2), found.svg()]
     _print_heads(found, top)
     if analysis is not None:
-        files["errors.json"] = srsly.json_dumps(analysis.to_dict(), indent=2)
+        contents.append(srsly.json_dumps(analysis.to_dict(), indent=2))
         _print_errors(analysis)
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
+        for name, content in zip(names, contents, strict=True):
             with whole_file(output / name) as unfinished:
                 unfinished.write_text(content, encoding="utf8")
 
@@ -82,7 +71,7 @@ def _print_heads(found: TopHeads, k: int) -> None:
 
     rows = []
     if found.categories:
-        rows.append(row("all", int(found.counts.sum()), found.top_overall(k), found.firsts.sum(0)))
+        rows.append(row("all", int(found.counts.sum()), found.top(None, k), found.firsts.sum(0)))
     for c, category in enumerate(found.categories):
         rows.append(row(category, int(found.counts[c]), found.top(category, k), found.firsts[c]))
     header = ["category", "spans", "top heads: contribution", "most often first"]
@@ -90,8 +79,6 @@ def _print_heads(found: TopHeads, k: int) -> None:
 
 
 def _print_errors(analysis: ErrorAnalysis, most: int = 15) -> None:
-    from ..interpret.head_analysis import attended_words
-
     msg.divider("Errors")
     print(
         f"{analysis.docs:,} Docs with trees. Predicted constituents: {analysis.correct:,} correct, "
@@ -108,7 +95,8 @@ def _print_errors(analysis: ErrorAnalysis, most: int = 15) -> None:
     rows = []
     for predicted, gold, errors in analysis.confusions()[:most]:
         heads = "  ".join(f"{head}: {count}" for head, count in analysis.first_heads(errors)[:3])
-        words = "  ".join(word for word, _ in attended_words(errors).most_common(3))
+        attended = Counter(error.heads[0].words[0][0] for error in errors)
+        words = "  ".join(word for word, _ in attended.most_common(3))
         rows.append([predicted, gold or "(none)", str(len(errors)), heads, words])
     header = ["predicted", "gold", "errors", "first heads", "which attend most to"]
     msg.table(rows, header=header, divider=True, max_col=60, aligns=list("llrll"))

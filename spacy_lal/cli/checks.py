@@ -6,12 +6,12 @@ import os
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
-
-from ..formats.treebank_format import files_in
 
 T = TypeVar("T")
 
@@ -19,11 +19,15 @@ ModelArgument = Annotated[str, typer.Argument(help="A pipeline: a package's name
 ThreadsOption = Annotated[int, typer.Option(min=0, help="Threads of torch; 0 for its default.")]
 
 
+Group = partial(typer.Typer, no_args_is_help=True, rich_markup_mode=None)
+"""A command with commands of its own."""
+
+
 @contextmanager
 def clear_errors(command: str, source: Path | None = None) -> Iterator[None]:
     """End the command with one line that names the place of bad input, without a traceback.
 
-    source: a place to name in errors that don't name it.
+    source: a place to add to errors that don't name it.
     """
     try:
         yield
@@ -43,58 +47,38 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> Non
     written = [path for path in outputs if path is not None]
     places = [os.path.realpath(path) for path in written]
     for path, place in zip(written, places, strict=True):
-        above = next(parent for parent in Path(place).parents if parent.exists())
         if path.is_dir():
             raise IsADirectoryError(f"can't write {path}: it is a folder")
-        if not above.is_dir():
-            raise NotADirectoryError(f"can't write {path}: {above} is no folder")
-        if not os.access(path if path.exists() else above, os.W_OK):
-            raise PermissionError(f"can't write {path}: permission denied")
+        _check_writable(path)
         if places.count(place) > 1:
             raise ValueError(f"{path} would be written twice")
-    existing = {_identity(path): path for path in written if path.is_file()}
-    for source in inputs if existing else ():
-        if source.is_file() and _identity(source) in existing:
-            raise ValueError(f"{existing[_identity(source)]} would overwrite the input {source}")
+    existing = [path for path in written if path.is_file()]
+    for path, source in product(existing, inputs):
+        if source.is_file() and path.samefile(source):
+            raise ValueError(f"{path} would overwrite the input {source}")
 
 
-def check_folder(output: Path, inputs: Iterable[Path]) -> None:
+def check_folder(output: Path, inputs: Iterable[Path], *, apart: bool = False) -> None:
     """Raise OSError or ValueError for a folder that can't be written, or is or contains an input.
 
-    inputs: all files and folders that will be read.
+    inputs: all files and folders that will be read. apart: whether it may not be in one, either.
     """
-    place = Path(os.path.realpath(output))
-    above = next(parent for parent in (place, *place.parents) if parent.exists())
-    if not above.is_dir():
-        raise NotADirectoryError(f"can't write {output}: {above} is no folder")
-    if not os.access(above, os.W_OK):
-        raise PermissionError(f"can't write {output}: permission denied")
+    _check_writable(output)
+    place = output.resolve()
     for source in inputs:
-        of_source = Path(os.path.realpath(source))
-        if place in (of_source, *of_source.parents):
+        if source.resolve().is_relative_to(place):
             raise ValueError(f"{output} would overwrite the input {source}")
+        if apart and place.is_relative_to(source.resolve()):
+            raise ValueError(f"{output} is inside the input {source}, and would be read, too")
 
 
-def check_apart(output: Path, source: Path) -> None:
-    """Raise ValueError if the folder `output` is inside the folder `source`."""
-    if Path(os.path.realpath(source)) in Path(os.path.realpath(output)).parents:
-        raise ValueError(
-            f"{output} is inside the input {source}: what is written would be read, too"
-        )
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_dev, status.st_ino
-
-
-def input_files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:
-    """Yield the files among the inputs, and those in the folders whose names match.
-
-    Raises FileNotFoundError for a folder that has none.
-    """
-    for path in inputs:
-        yield from files_in(path, pattern)
+def _check_writable(path: Path) -> None:
+    place = path.resolve()
+    above = next(parent for parent in (place, *place.parents) if parent.exists())
+    if above != place and not above.is_dir():
+        raise NotADirectoryError(f"can't write {path}: {above} is no folder")
+    if not os.access(above, os.W_OK):
+        raise PermissionError(f"can't write {path}: permission denied")
 
 
 def from_each(inputs: Iterable[Path], read: Callable[[Path], Iterable[T]]) -> Iterator[T]:
@@ -109,3 +93,8 @@ def from_each(inputs: Iterable[Path], read: Callable[[Path], Iterable[T]]) -> It
             yield found
         if empty:
             raise ValueError(f"no sentences in {path}")
+
+
+def values(option: str) -> list[str]:
+    """Return the values of an option that takes several, separated by commas."""
+    return [value.strip() for value in option.split(",") if value.strip()]

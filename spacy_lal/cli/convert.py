@@ -8,30 +8,54 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, Field, fields, replace
+from dataclasses import MISSING, fields, replace
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import srsly
 import typer
-from spacy.tokens import Doc
 from wasabi import msg
 
 from ..annotations import CORRECT
+from ..formats.character_edits import CharacterEdits
+from ..formats.conll import Conll2005, Conll2012
+from ..formats.conllu import Conllu
 from ..formats.docbins import read_spacy
+from ..formats.files import whole_file
+from ..formats.ftb import FrenchTreebank
 from ..formats.head_rules import HeadRules, heads_by_rules
-from ..formats.registry import FORMATS
+from ..formats.learner_tsv import LearnerTsv
+from ..formats.m2 import M2
+from ..formats.parallel import ParallelSentences
+from ..formats.penn_brackets import Brackets
+from ..formats.penn_treebanks import ChineseTreebank, PennTreebank
+from ..formats.props import Props
 from ..formats.treebank_format import Format, Losses
 from ..formats.treebank_sentence import TreebankSentence, language_vocab, write_docs
-from ..formats.whole_files import whole_file
+from ..formats.vtb import VietnameseTreebank
 from ..trees.tree import ConstituentTree
-from .checks import check_outputs, clear_errors
+from .checks import Group, check_outputs, clear_errors, from_each
+
+FORMATS: dict[str, type[Format]] = {
+    "brackets": Brackets,
+    "character-edits": CharacterEdits,
+    "conll05": Conll2005,
+    "conll12": Conll2012,
+    "conllu": Conllu,
+    "ctb": ChineseTreebank,
+    "ftb": FrenchTreebank,
+    "m2": M2,
+    "parallel": ParallelSentences,
+    "props": Props,
+    "ptb": PennTreebank,
+    "tsv": LearnerTsv,
+    "vtb": VietnameseTreebank,
+}
+"""The formats by their names in `convert`."""
 
 Counts = dict[str, Any]
 """Report on one file: numbers by name, and lists of omissions with place and reason."""
-
-_BLOCK = re.compile(r"(\d+)/(\d+)")
 
 
 def convert(
@@ -66,8 +90,6 @@ def convert(
         check_outputs([output], inputs)
         _write(format, inputs, output)
         return
-    if missing := [path for path in inputs if not path.exists()]:
-        raise FileNotFoundError(f"{missing[0]} isn't there")
     outputs = {part: output / f"{part}.spacy" for part in format.parts} or {"": output}
     check_outputs([*outputs.values(), report], format.sources(inputs))
     results: dict[str, Counts] = {}
@@ -76,10 +98,16 @@ def convert(
         for note in losses.notes:
             msg.warn(note)
         if part in outputs:
-            if heads is not HeadRules.none and not format.gives_heads:
+            if heads is not HeadRules.none and not format.gives_heads():
                 sentences = _with_heads(sentences, heads, losses)
             if no_tags:
-                sentences = _without_tags(sentences, frozenset(no_tags.split()))
+                untaught = no_tags.split()
+                sentences = [
+                    replace(s, tags=["" if tag in untaught else tag for tag in s.tags])
+                    if s.tags
+                    else s
+                    for s in sentences
+                ]
             sentences = _of_blocks(sentences, block, without_block or [], inputs)
             converted[outputs[part]] = sentences
         results[part or output.name] = _counts(sentences, losses)
@@ -87,7 +115,6 @@ def convert(
         write_docs(sentences, path, format.lang)
     _show(results)
     if report is not None:
-        report.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(report) as unfinished:
             srsly.write_json(unfinished, results)
 
@@ -95,13 +122,18 @@ def convert(
 def command(format: type[Format]) -> Callable[..., None]:
     """Return `convert` as a function with the format's fields as options, for typer."""
     hints = get_type_hints(format, include_extras=True)
-    own = [_option(field, hints[field.name]) for field in fields(format)]
     _, inputs, output, *shared = signature(convert, eval_str=True).parameters.values()
     if format.parts:
         place = typer.Argument(metavar="INPUT", help="The treebank: a folder, or a file.")
         inputs = inputs.replace(annotation=Annotated[Path, place])
         place = typer.Argument(metavar="OUTPUT", help="The folder of train.spacy, …")
         output = output.replace(annotation=Annotated[Path, place])
+    own = []
+    for field in fields(format):
+        kind, (help,) = hints[field.name].__origin__, hints[field.name].__metadata__
+        default = Parameter.empty if field.default is MISSING else field.default
+        option = Parameter(field.name, Parameter.KEYWORD_ONLY, default=default)
+        own.append(option.replace(annotation=Annotated[kind, typer.Option(help=help)]))
 
     def run(inputs: list[Path] | Path, output: Path, **options: Any) -> None:
         paths = [inputs] if isinstance(inputs, Path) else inputs
@@ -116,18 +148,9 @@ def command(format: type[Format]) -> Callable[..., None]:
     return run
 
 
-def _option(field: Field[Any], hint: Any) -> Parameter:
-    default = Parameter.empty if field.default is MISSING else field.default
-    (help,) = hint.__metadata__
-    parameter = Parameter(field.name, Parameter.KEYWORD_ONLY, default=default)
-    return parameter.replace(annotation=Annotated[hint.__origin__, typer.Option(help=help)])
-
-
-convert_app = typer.Typer(
+convert_app = Group(
     name="convert",
     help="Convert treebanks to .spacy files, one Doc a sentence, or .spacy files to a format.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
 for _name, _format in FORMATS.items():
     convert_app.command(_name)(command(_format))
@@ -135,24 +158,17 @@ for _name, _format in FORMATS.items():
 
 def _write(format: Format, inputs: Sequence[Path], output: Path) -> None:
     texts: list[str] = []
+    vocab = language_vocab(format.lang)  # the language's marks whitespace tokens
     for path in inputs:
-        number = 0
-        # the language's vocabulary marks whitespace tokens
-        for number, doc in enumerate(read_spacy(path, language_vocab(format.lang)), start=1):
-            texts.append(_written(format, doc, f"{path}: Doc {number}"))
-        if not number:
-            raise ValueError(f"no Docs in {path}")
-    output.parent.mkdir(parents=True, exist_ok=True)
+        docs = from_each([path], lambda path: read_spacy(path, vocab))
+        for number, doc in enumerate(docs, start=1):
+            try:
+                texts.append(format.write(doc))
+            except ValueError as error:
+                raise ValueError(f"{path}: Doc {number}: {error}") from error
     with whole_file(output) as unfinished:
         unfinished.write_text("".join(texts), encoding="utf8")
     typer.echo(f"{len(texts):,} Docs")
-
-
-def _written(format: Format, doc: Doc, place: str) -> str:
-    try:
-        return format.write(doc)
-    except ValueError as error:
-        raise ValueError(f"{place}: {error}") from error
 
 
 def _with_heads(
@@ -171,32 +187,24 @@ def _with_heads(
     return found
 
 
-def _without_tags(
-    sentences: Iterable[TreebankSentence], tags: frozenset[str]
-) -> list[TreebankSentence]:
-    return [
-        replace(s, tags=["" if tag in tags else tag for tag in s.tags]) if s.tags else s
-        for s in sentences
-    ]
-
-
 def _of_blocks(
     sentences: list[TreebankSentence], block: str, without: Sequence[str], inputs: Sequence[Path]
 ) -> list[TreebankSentence]:
     """Return the sentences of one block, or those outside of some."""
     if block and without:
         raise ValueError("give --block or --without-block, not both")
-    kept = set(_block(block, len(sentences)) if block else range(len(sentences)))
-    kept = kept.difference(*(_block(left_out, len(sentences)) for left_out in without))
+    left_out: set[int] = set().union(*(_block(k, len(sentences)) for k in without))
+    wanted = _block(block or "1/1", len(sentences))
+    kept = [sentences[at] for at in wanted if at not in left_out]
     if not kept:
         blocks = "the blocks that --block and --without-block leave"
         raise ValueError(f"no sentences of {', '.join(map(str, inputs))} in {blocks}")
-    return [sentence for at, sentence in enumerate(sentences) if at in kept]
+    return kept
 
 
 def _block(block: str, length: int) -> range:
     """Return block "K/N" of `length` sentences; sizes differ by one at most."""
-    match = _BLOCK.fullmatch(block)
+    match = re.fullmatch(r"(\d+)/(\d+)", block)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise ValueError(f"{block!r} is not a block: write K/N, with K from 1 to N")
     number, of = int(match[1]), int(match[2])

@@ -1,7 +1,9 @@
-"""`edit` and `find-threshold`: a trained pipeline with other settings or weights."""
+"""`edit` and `find-threshold`: a trained pipeline with other settings or weights. `import`: another
+parser's published checkpoint as a pipeline."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +13,6 @@ from wasabi import msg
 
 from .checks import ModelArgument, check_folder, clear_errors
 
-READING = ("sentences", "max_batch_spans", "prediction")
-"""Settings of models that no weights depend on."""
 OutputArgument = Annotated[Path, typer.Argument(help="Where to write the new pipeline.")]
 
 
@@ -30,11 +30,11 @@ def edit(
     """Write MODEL to OUTPUT with other settings (--set) or other weights (--mean-with).
 
     The mean of a training's final and initial weights (Wortsman et al. 2022, Model soups) forgets
-    less. The initial weights of parts that only MODEL has, such as further words, are those of
-    `warm_start`.
+    less of earlier training. The initial weights of parts that only MODEL has, such as further
+    words, are those of `warm_start`.
     """
     from ..bridge.warm_start import mean_weights
-    from ..pipeline.loading import load_pipeline
+    from ..pipeline.pipes import load_pipeline
 
     with clear_errors("edit", Path(model)):
         changed = dict(_setting(text) for text in settings or ())
@@ -43,7 +43,10 @@ def edit(
         check_folder(output, [Path(model), *([Path(mean_with)] if mean_with else [])])
         nlp = load_pipeline(model, config=changed)
         for place, value in changed.items():
-            _set_in_cfg(nlp, place, value)
+            name, _, setting = place.removeprefix("components.").rpartition(".")
+            stored = getattr(nlp.get_pipe(name), "cfg", {}) if name in nlp.pipe_names else {}
+            if setting in stored:  # beside the weights: a detector's threshold
+                stored[setting] = value
         if mean_with:
             mine, before, other = (
                 _model(pipeline, component)
@@ -64,19 +67,10 @@ def _setting(text: str) -> tuple[str, Any]:
         raise ValueError(f"--set {text}: write a setting and its value, as components.a.b=3")
     if not place.startswith(("components.", "nlp.")):
         raise ValueError(f"{place}: only settings of [components] and [nlp] can be changed")
-    if ".model." in place and place.rpartition(".")[2] not in READING:
+    without_weights = (".sentences", ".max_batch_spans", ".prediction")
+    if ".model." in place and not place.endswith(without_weights):
         raise ValueError(f"{place}: this is stored with the weights and can't be changed")
     return place, parse_config_overrides([f"--{place}", value])[place]
-
-
-def _set_in_cfg(nlp: Language, place: str, value: Any) -> None:
-    """Set a value that is stored beside the weights: a detector's threshold."""
-    section, _, rest = place.partition(".")
-    name, _, setting = rest.rpartition(".")
-    if section == "components" and name in nlp.pipe_names:
-        cfg = getattr(nlp.get_pipe(name), "cfg", {})
-        if setting in cfg:
-            cfg[setting] = value
 
 
 def _model(nlp: Language, component: str) -> Any:
@@ -97,17 +91,16 @@ def find_threshold(
         float, typer.Option(min=0, max=1, help="Share of each file's tokens to be marked.")
     ] = 0.015,
     tune: Annotated[
-        Path | None,
-        typer.Option(help="With errors: no threshold below its best one.", exists=True),
+        Path | None, typer.Option(help="With errors: no threshold below its best one.", exists=True)
     ] = None,
 ) -> None:
     """Write MODEL, which has a `gec_detector`, to OUTPUT with a threshold for its users' texts.
 
-    It is the lowest that is high enough for each of CORRECT, and not below that with the best F0.5
-    on another file. A learner's text has an error every tenth token, other text has none.
-    """
+    It is the lowest threshold that is high enough for each of CORRECT, and not below the one with
+    the best F0.5 on --tune. Learners' texts have an error every tenth token, other texts almost
+    none."""
     from ..evaluation.detection_scores import choose_threshold, detector_of
-    from ..pipeline.loading import load_pipeline
+    from ..pipeline.pipes import load_pipeline
 
     files = correct or []
     with clear_errors("find-threshold"):
@@ -119,7 +112,61 @@ def find_threshold(
         nlp.get_pipe_config(pipe.name)["threshold"] = chosen
         nlp.to_disk(output)
     for row in rows:
-        file, words, marked, needs = (row[name] for name in ("file", "words", "marked", "needs"))
-        msg.text(f"{file}: {marked:.2%} of {words:,} tokens, needs {needs:.4f}")
+        msg.text("{file}: {marked:.2%} of {words:,} tokens, needs {needs:.4f}".format(**row))
     strictest = max(rows, key=lambda row: row["needs"])
     msg.good(f"threshold {chosen:.4f}, which {strictest['file']} needs")
+
+
+class Kind(StrEnum):
+    """The parser that a checkpoint belongs to."""
+
+    benepar = "benepar"
+    lal_parser = "lal-parser"
+    supar = "supar"
+
+
+def import_checkpoint(
+    checkpoint: Annotated[
+        Path,
+        typer.Argument(
+            help="A .pt file of the LAL parser (Mrini et al. 2020), supar (crf-constituency or "
+            "biaffine-dependency) or benepar 0.2, or the folder of a release of benepar.",
+            exists=True,
+        ),
+    ],
+    output: Annotated[Path, typer.Argument(help="Folder of the pipeline to write.")],
+    kind: Annotated[Kind | None, typer.Option(help="Default: what it looks like.")] = None,
+    encoder: Annotated[
+        Path | None, typer.Option(help="Folder of a transformer's config.json and tokenizer.json.")
+    ] = None,
+    escaped: Annotated[
+        bool, typer.Option("--escaped", help='benepar: tokens as in treebanks, "-LRB-", "``".')
+    ] = False,
+    lang: Annotated[str, typer.Option(help="Language code of the pipeline.")] = "en",
+    licence: Annotated[
+        str | None, typer.Option("--license", help="Licence of the weights, for meta.json.")
+    ] = None,
+) -> None:
+    """Write a pipeline that finds the same trees and heads as CHECKPOINT.
+
+    Nothing is downloaded, and the other parser isn't needed.
+    """
+    with clear_errors("import", checkpoint):
+        from ..published.benepar_checkpoints import MODEL, read_benepar
+        from ..published.imported import write_imported
+        from ..published.lal_parser import read_lal_parser
+        from ..published.restricted import looks_like
+        from ..published.supar import read_supar
+
+        check_folder(output, [checkpoint, *([] if encoder is None else [encoder])])
+        kind = kind or Kind(looks_like(checkpoint))
+        if escaped and kind is not Kind.benepar:
+            raise ValueError(f"--escaped is for benepar, and this is a checkpoint of {kind}")
+        if kind is Kind.benepar:
+            nlp = read_benepar(checkpoint, lang=lang, encoder=encoder, escaped=escaped)
+        else:
+            read = read_supar if kind is Kind.supar else read_lal_parser
+            nlp = read(checkpoint, encoder, lang)
+        weights = checkpoint / MODEL if checkpoint.is_dir() else checkpoint
+        write_imported(nlp, kind, weights, output, licence)
+    msg.good(str(output))

@@ -10,19 +10,9 @@ import srsly
 import typer
 from wasabi import msg
 
-from ..formats.whole_files import whole_file
-from .checks import ModelArgument, ThreadsOption, check_outputs, clear_errors, input_files
-
-_RAW_COLUMNS = {
-    "words_f": "words",
-    "boundaries_p": "boundaries P",
-    "boundaries_r": "R",
-    "boundaries_f": "F",
-    "tags_f": "tags",
-    "uas_f": "UAS",
-    "las_f": "LAS",
-    "brackets_f": "brackets",
-}
+from ..formats.files import whole_file
+from ..formats.treebank_format import files_in
+from .checks import ModelArgument, ThreadsOption, check_outputs, clear_errors, values
 
 
 def evaluate(
@@ -40,20 +30,10 @@ def evaluate(
     decoders: Annotated[
         str, typer.Option(help="Of roles: probabilities, viterbi, valid, greedy.")
     ] = "",
-    unique: Annotated[
-        bool | None,
-        typer.Option(
-            "--unique-core-roles/--repeated-core-roles",
-            help="Whether a frame may have a core role twice; default: the model's setting.",
-        ),
-    ] = None,
     tune: Annotated[
         Path | None,
         typer.Option(help="Mark errors from the threshold on that is best here.", exists=True),
     ] = None,
-    join: Annotated[
-        int, typer.Option(min=1, help="For errors: sentences a Doc; if several, unmarked.")
-    ] = 1,
     pairs: Annotated[
         Path | None,
         typer.Option(help="Columns kind, wrong, right; [brackets] around errors.", exists=True),
@@ -68,22 +48,21 @@ def evaluate(
     ] = False,
     gpu_id: Annotated[int, typer.Option(help="GPU, or -1 for the CPU.")] = -1,
     threads: ThreadsOption = 0,
-    batch_size: Annotated[int, typer.Option(min=0, help="Docs; 0 for the pipeline's.")] = 0,
 ) -> None:
     """Show scores of MODEL on CORPORA, of each layer that both have, and its speed.
 
-    MODEL reads the words of CORPORA, one sentence a Doc, and predicts the rest: trees (EVALB),
+    MODEL reads the words of CORPORA, one sentence per Doc, and predicts the rest: trees (EVALB),
     heads (three conventions), tags, roles (srl-eval.pl, for each combination of --parses,
     --predicates and --decoders) and errors (precision, recall and F0.5 of tokens).
 
     With --raw, it also finds words and sentences. Words are compared by their characters;
     boundaries by their places, without the first of a paragraph; heads as in CoNLL 2018; brackets
-    without punctuation. Further rows have the scores with gold sentences, gold tokens or both.
+    without punctuation. Further rows have the scores with gold sentences, with gold tokens, and
+    with both.
 
-    With --pairs, scores are the share of wrong sentences whose error is found, and of right ones
-    with a mark. Of a .checks file, texts of grammar with what must be found in them, scores are the
-    share of texts that pass all their checks, for each kind.
-    """
+    With --pairs, scores are the share of wrong sentences whose error is found, and of right
+    sentences with a mark. Of a .checks file, texts with what must be found in them, scores are the
+    share of texts that pass all their checks, for each kind."""
     paths = corpora or []
     with clear_errors("evaluate"):
         if sum(map(bool, (pairs, raw, calibrate))) > 1:
@@ -91,53 +70,34 @@ def evaluate(
         if bool(paths) == (pairs is not None):
             raise ValueError("give corpora, or --pairs with a file of pairs")
         read = [path for path in (*paths, tune, trees, pairs) if path is not None]
-        check_outputs([json], input_files(read, "*.spacy"))
-        import spacy
+        check_outputs([json], (file for path in read for file in files_in(path, "*.spacy")))
         import torch
 
         from .. import evaluation
+        from ..annotate.annotating import load
         from ..evaluation.detection_scores import evaluate_pairs
         from ..evaluation.parse_scores import evaluate_raw
-        from ..pipeline.loading import load_pipeline
         from ..silver.certainty import calibrate as calibrate_pipeline
         from ..training.corpus import Corpus
 
-        if gpu_id >= 0:
-            spacy.require_gpu(gpu_id)
-        if threads:
-            torch.set_num_threads(threads)
-        nlp = load_pipeline(model)
+        nlp = load(model, threads, gpu_id)
         if pairs is not None:
-            report = evaluation.about(nlp) | evaluate_pairs(nlp, pairs)
+            measured = evaluate_pairs(nlp, pairs)
         elif raw:
-            rows = [evaluate_raw(nlp, path, trees) for path in paths]
-            report = evaluation.about(nlp) | {"results": rows}
+            measured = {"results": [evaluate_raw(nlp, path, trees) for path in paths]}
         elif calibrate:
             rows = [row for p in paths for row in calibrate_pipeline(nlp, list(Corpus(p)(nlp)))]
-            report = evaluation.about(nlp) | {"results": rows}
+            measured = {"results": rows}
         else:
-            options: dict[str, Any] = {"parses": _values(parses), "predicates": _values(predicates)}
-            options |= {"decoders": _values(decoders), "unique": unique}
-            given = {name: value for name, value in options.items() if value not in ([], None)}
-            report = evaluation.evaluate(
-                nlp,
-                paths,
-                prm=prm,
-                batch_size=batch_size or None,
-                roles=given,
-                tune=tune,
-                join=join,
-            )
+            options = {"parses": parses, "predicates": predicates, "decoders": decoders}
+            roles = {name: found for name, of in options.items() if (found := values(of))}
+            measured = evaluation.evaluate(nlp, paths, prm=prm, roles=roles, tune=tune)
+        report = evaluation.about(nlp) | measured
         report["device"] = "cpu" if gpu_id < 0 else torch.cuda.get_device_name(gpu_id)
         _show(report)
         if json is not None:
-            json.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(json) as unfinished:
                 srsly.write_json(unfinished, report)
-
-
-def _values(option: str) -> list[str]:
-    return [value.strip() for value in option.split(",") if value.strip()]
 
 
 def _show(report: Mapping[str, Any]) -> None:
@@ -156,13 +116,16 @@ def _show(report: Mapping[str, Any]) -> None:
             kinds = result["kinds"] | {"all": result["all"]}
             _table(("", "texts", "right"), [(kind, *of.values()) for kind, of in kinds.items()])
             continue
-        numbers = {
-            key: value for key, value in result.items() if not isinstance(value, dict | list)
-        }
-        msg.table([(key, _shown(value)) for key, value in numbers.items() if value is not None])
+        msg.table(
+            [
+                (key, _shown(value))
+                for key, value in result.items()
+                if not isinstance(value, dict | list | None)
+            ]
+        )
         if "given" in result:
-            rows = [(k, *(of[name] for name in _RAW_COLUMNS)) for k, of in result["given"].items()]
-            _table(("given", *_RAW_COLUMNS.values()), rows)
+            names = ("given", *next(iter(result["given"].values())))
+            _table(names, [(given, *of.values()) for given, of in result["given"].items()])
         if "roles" in result:
             names = ("parses", "predicates", "decoder", "srl_p", "srl_r", "srl_f", "srl_pred_f")
             _table(names, [[row[name] for name in names] for row in result["roles"]])

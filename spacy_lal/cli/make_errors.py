@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import spacy
 import typer
-from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 
 from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, get_errors
 from ..artificial_errors.clean_text import TextCounts, model_from_text
@@ -20,8 +20,8 @@ from ..artificial_errors.english import english_model
 from ..artificial_errors.error_model import ErrorModel
 from ..formats.docbins import read_spacy, write_spacy
 from ..formats.files import read_text
-from ..formats.m2 import M2Sentence, read_m2
-from ..formats.parallel import read_parallel
+from ..formats.m2 import M2
+from ..formats.parallel import ParallelSentences
 from ..formats.treebank_sentence import language_vocab
 from .checks import check_outputs, clear_errors, from_each
 
@@ -39,7 +39,6 @@ def corrupt(
         Path | None, typer.Option(help="An error model, by --learn.", exists=True)
     ] = None,
     rate: Annotated[float, typer.Option(min=0, max=1, help="Share of tokens to make wrong.")] = 0.1,
-    copies: Annotated[int, typer.Option(min=1, help="Of each text, with errors of its own.")] = 1,
     types: Annotated[bool, typer.Option("--types", help="Labels R, M and U, not ERROR.")] = False,
     seed: Annotated[int, typer.Option(help="Another seed makes other errors.")] = 0,
     learn: Annotated[bool, typer.Option("--learn", help="Write an error model.")] = False,
@@ -56,13 +55,13 @@ def corrupt(
     """Put errors into correct text, and label them; or learn how errors are made (--learn).
 
     Errors are put into each Doc of a .spacy file, or into each sentence of lines of text. Only
-    words and sentence boundaries are kept. A Doc that already has labels of errors is written once,
+    words and sentence boundaries are kept. A Doc that already has labels of errors is written
     unchanged.
 
     Corrections are two files of tokenised sentences, one per line, or M2. They give the errors and
     their frequencies; correct text, if given, adds words. From correct text alone, --learn makes a
-    model of errors that are usual in any language, and for English of those that are typical of its
-    learners.
+    model of errors that are usual in any language, and for English of errors that are typical of
+    its learners.
     """
     with clear_errors("corrupt"):
         paths, files = texts or [], [*(corrections or ()), *(m2 or ())]
@@ -76,36 +75,24 @@ def corrupt(
         if model is None or files:
             raise ValueError("give the --model that makes errors, or --learn to make one")
         errors = ErrorModel.load(model)
+        vocab = language_vocab(errors.lang)
         made = Counter[str]()
-        write_spacy(_corrupted(paths, errors, rate, copies, types, seed, made), output)
+
+        def corrupted() -> Iterator[Doc]:
+            for doc in from_each(paths, lambda path: _docs(path, errors.lang)):
+                if ERRORS_KEY not in doc.spans:
+                    doc = corrupt_doc(doc, vocab, errors, rate, seed=seed, types=types)
+                made["Docs"] += 1
+                made.update(get_errors(doc))
+                yield doc
+            if made.total() == made["Docs"]:
+                raise ValueError(f"no words in {', '.join(map(str, paths))}")
+
+        write_spacy(corrupted(), output)
     sentences = made.pop("Docs")
     tokens = made.total()
     wrong = tokens - made[CORRECT]
     typer.echo(f"{sentences:,} Docs, {tokens:,} tokens, {wrong / tokens:.1%} of them errors")
-
-
-def _corrupted(
-    texts: list[Path],
-    errors: ErrorModel,
-    rate: float,
-    copies: int,
-    types: bool,
-    seed: int,
-    made: Counter[str],
-) -> Iterator[Doc]:
-    """Yield Docs with errors. made: counts of "Docs", and of tokens by label."""
-    vocab = language_vocab(errors.lang)
-    for copy in range(copies):
-        for doc in from_each(texts, lambda path: _docs(path, errors.lang)):
-            if ERRORS_KEY not in doc.spans:
-                doc = corrupt_doc(doc, vocab, errors, rate, seed=seed, round=copy, types=types)
-            elif copy:
-                continue
-            made["Docs"] += 1
-            made.update(get_errors(doc))
-            yield doc
-    if made.total() == made["Docs"]:
-        raise ValueError(f"no words in {', '.join(map(str, texts))}")
 
 
 def _learned(
@@ -114,33 +101,25 @@ def _learned(
     counts = TextCounts()
     for doc in from_each(texts, lambda path: _docs(path, lang)):
         for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc]:
-            _count(sentence, counts)
+            counts.add(
+                [token.text for token in sentence],
+                [bool(token.whitespace_) for token in sentence],
+                [token.lemma_ for token in sentence],
+            )
     if corrections is None and not m2:
         return english_model(counts) if lang == "en" else model_from_text(counts, lang)
+    reads = from_each(m2, lambda path: M2().edited(read_text(path), str(path)))
+    if corrections is not None:
+        pairs = ParallelSentences(corrected=[corrections[1]])
+        parallel = from_each(corrections[:1], lambda path: pairs.edited(read_text(path), str(path)))
+        reads = chain((read for read in parallel if read.words), reads)
     corrected = CorrectionCounts()
-    for read in _corrected(corrections, m2):
+    for read in reads:
         for annotator in sorted(read.annotators):
             corrected.add(read.words, (edit for edit in read.edits if edit.annotator == annotator))
     if not corrected.errors:
         raise ValueError(f"no corrections in {', '.join(map(str, [*(corrections or ()), *m2]))}")
     return corrected.model(lang, counts if texts else None)
-
-
-def _count(sentence: Doc | Span, counts: TextCounts) -> None:
-    counts.add(
-        [token.text for token in sentence],
-        [bool(token.whitespace_) for token in sentence],
-        [token.lemma_ for token in sentence],
-    )
-
-
-def _corrected(corrections: tuple[Path, Path] | None, m2: Iterable[Path]) -> Iterator[M2Sentence]:
-    if corrections is not None:
-        original, right = corrections
-        yield from from_each(
-            [original], lambda path: (read for read in read_parallel(path, [right]) if read.words)
-        )
-    yield from from_each(m2, read_m2)
 
 
 def _docs(path: Path, lang: str) -> Iterator[Doc]:
@@ -149,12 +128,8 @@ def _docs(path: Path, lang: str) -> Iterator[Doc]:
     if path.suffix == ".spacy":
         yield from read_spacy(path, language_vocab(lang))
         return
-    lines = (line.strip() for line in read_text(path).split("\n"))
-    for doc in _sentencizer(lang).pipe(line for line in lines if line):
-        yield from (sentence.as_doc() for sentence in doc.sents)
-
-
-def _sentencizer(lang: str) -> Language:
     nlp = spacy.blank(lang)
     nlp.add_pipe("sentencizer")
-    return nlp
+    lines = (line.strip() for line in read_text(path).split("\n"))
+    for doc in nlp.pipe(line for line in lines if line):
+        yield from (sentence.as_doc() for sentence in doc.sents)

@@ -14,28 +14,19 @@ from typing import Annotated, Any
 
 import srsly
 import typer
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 from spacy.cli.package import generate_readme
 from spacy.cli.package import package as spacy_package
 from thinc.api import Config, Model
 from wasabi import msg
 
-from ..formats.whole_files import replace_folder
-from ..pipeline.loading import load_pipeline
+from ..formats.files import replace_folder
+from ..pipeline.pipes import load_pipeline
 from .checks import check_folder, clear_errors
 
-READS_VECTORS = "static_vectors"
-"""The layer of spaCy that reads the vocabulary's vectors."""
 STRINGS_IN_THEIR_FILES = {
-    "gec_detector",
-    "lal_constituency",
-    "lal_dependency",
-    "lal_empty_tensor",
-    "lisa_srl",
-    "senter",
-    "sentencizer",
-    "spanformer",
-    "tok2vec",
+    *("gec_detector", "lal_constituency", "lal_dependency", "lal_empty_tensor", "lisa_srl"),
+    *("senter", "sentencizer", "spanformer", "tok2vec"),
 }
 """Factories of components whose own files have all strings that they look up by hash."""
 LEAST = 20
@@ -75,67 +66,72 @@ def package(
 
     Absolute paths in the config's [paths] are shortened to their last part. Parts that only
     training reads are left out: a language model that a detector learned beside errors, and the
-    words of the training data. 8-bit numbers are row by row; tok2vec has some, too, if it holds a
-    pretrained encoder. Vectors can only be left out if no component reads those of the vocabulary.
-    """
-    from ..bridge.storage import has_weights, store_bytes, store_half
+    words of the training data. 8-bit numbers have a scale for each row; tok2vec is stored so, too,
+    if it holds a pretrained encoder. Vectors can only be left out if no component reads the
+    vocabulary's vectors."""
+    from ..bridge.weights import has_weights, store_as, to_float16, to_int8
 
     with clear_errors("package"):
-        contents: dict[str, Any] = {}
-        measured: list[dict[str, Any]] = []
-        for path in (model / "meta.json", *([meta] if meta is not None else [])):
-            values = srsly.read_json(path)
-            if not isinstance(values, dict):
-                raise ValueError(f"{path} holds no JSON object")
-            if path == meta:
-                values = {key: values[key] for key in OF_META if key in values}
-                values["requirements"] = [
-                    needed
-                    for needed in values.get("requirements", ())
-                    if not needed.startswith("spacy-lal")
-                ]
-            contents |= values
+        contents = _read(model / "meta.json")
+        if meta is not None:
+            contents |= {key: value for key, value in _read(meta).items() if key in OF_META}
+        contents["requirements"] = [
+            needed
+            for needed in contents.get("requirements", ())
+            if not needed.startswith("spacy-lal")
+        ]
+        measured = [_read(path) for path in metrics or ()]
         if metrics:
             contents["performance"] = {}
-            for path in metrics:
-                try:
-                    measured.append(srsly.read_json(path))
-                    contents["performance"] |= performance(measured[-1])
-                except (AttributeError, LookupError, TypeError, ValueError):
-                    raise ValueError(f"{path} has no scores of a pipeline") from None
+        for path, report in zip(metrics or (), measured, strict=True):
+            try:
+                contents["performance"] |= performance(report)
+            except (AttributeError, LookupError, TypeError, ValueError):
+                raise ValueError(f"{path} has no scores of a pipeline") from None
         if not isinstance(contents.get("lang"), str):
             raise ValueError(f"{model / 'meta.json'} has no lang, the language of the pipeline")
-        try:
-            Version(version)
-        except InvalidVersion:
-            raise ValueError(f"--version {version!r} is no version, such as 0.1.0") from None
+        Version(version)  # raises ValueError
         contents |= {"name": name, "version": version}
         target = output / f"{contents['lang']}_{name}"
         check_folder(target, [model, *(metrics or ())])
-        _check_replaced(target)
+        packaged = all((target / name).is_file() for name in ("meta.json", "setup.py"))
+        if target.exists() and not packaged:
+            raise FileExistsError(f"{target} is there already, and no package: nothing replaces it")
         with tempfile.TemporaryDirectory() as scratch:
             source = Path(scratch) / "model"
             shutil.copytree(model, source)
             if no_vectors:
                 contents["vectors"] = _drop_vectors(source)
-            _drop_language_models(source)
+            _forget_training(source)
             forget_words(source)
             srsly.write_json(source / "meta.json", contents)
             for component in bytes_of or ():
                 if not has_weights(source / component):
                     raise ValueError(f"{model} has no component {component!r} of this package")
-                store_bytes(source / component)
-            if half:
-                for folder in sorted(source.iterdir()):
-                    if has_weights(folder):
-                        store_half(folder)
-            _forget_places(source)
-            made = _packaged(source, Path(scratch), target.name, contents)
-            write_card(made, srsly.read_json(made / "meta.json"), measured)
+                store_as(source / component, to_int8)
+            for folder in sorted(source.iterdir()) if half else ():
+                if has_weights(folder):
+                    store_as(folder, to_float16)
+            options: dict[str, Any] = {"create_sdist": False, "silent": False}
+            spacy_package(source, Path(scratch), name=name, version=version, **options)
+            made = Path(scratch) / f"{target.name}-{version}"
+            # setup.py makes these copies at every installation, which shouldn't change any file
+            shutil.copy(made / "meta.json", made / target.name)
+            shutil.copy(made / "meta.json", made / target.name / made.name)
+            card = model_card(srsly.read_json(made / "meta.json"), measured)
+            for path in (made / "README.md", *made.glob("*/*/README.md")):
+                path.write_text(card, encoding="utf8")
             target.parent.mkdir(parents=True, exist_ok=True)
             replace_folder(target.resolve(), lambda new: shutil.move(made, new))
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     msg.good(f"{target}: {size / 1e6:.1f} MB")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    values = srsly.read_json(path)
+    if not isinstance(values, dict):
+        raise ValueError(f"{path} holds no JSON object")
+    return values
 
 
 def _drop_vectors(source: Path) -> dict[str, Any]:
@@ -146,30 +142,14 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
     for name, pipe in nlp.pipeline:
         network = getattr(pipe, "model", None)
         nodes = network.walk() if isinstance(network, Model) else ()
-        if any(node.name == READS_VECTORS for node in nodes):
+        if any(node.name == "static_vectors" for node in nodes):
             raise ValueError(
-                f"{name} reads the vocabulary's vectors: give it its own, with "
-                "spacy-lal.WithOwnVectors.v1, or package without --no-vectors"
+                f"{name} reads the vocabulary's vectors, see spacy-lal.WithOwnVectors.v1"
             )
     nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings)
     nlp.vocab.to_disk(source / "vocab")
     vectors: dict[str, Any] = nlp.meta["vectors"]
     return vectors
-
-
-def _drop_language_models(source: Path) -> None:
-    from ..ged.bilstm_layers import drop_language_models
-
-    config = Config().from_disk(source / "config.cfg", interpolate=False)
-    for name, component in config.get("components", {}).items():
-        encoders = list(_having("language_weight", component))
-        if encoders:
-            pipe: Any = load_pipeline(source).get_pipe(name)
-            drop_language_models(pipe.model)
-            pipe.to_disk(source / name, exclude=["vocab"])
-        for encoder in encoders:
-            encoder["language_weight"] = 0.0
-    config.to_disk(source / "config.cfg")
 
 
 def _having(name: str, section: Any) -> Iterator[dict[str, Any]]:
@@ -181,21 +161,31 @@ def _having(name: str, section: Any) -> Iterator[dict[str, Any]]:
             yield from _having(name, below)
 
 
-def _forget_places(source: Path) -> None:
-    """Shorten absolute paths of the training machine, which a trained pipeline doesn't read."""
+def _forget_training(source: Path) -> None:
+    """Drop language models, and shorten absolute paths, neither of which a trained pipeline
+    reads."""
+    from ..ged.bilstm_layers import drop_language_models
+
     config = Config().from_disk(source / "config.cfg", interpolate=False)
+    components = config.get("components", {})
+    for name, component in components.items():
+        encoders = list(_having("language_weight", component))
+        if encoders:
+            pipe: Any = load_pipeline(source).get_pipe(name)
+            drop_language_models(pipe.model)
+            pipe.to_disk(source / name, exclude=["vocab"])
+        for encoder in encoders:
+            encoder["language_weight"] = 0.0
     for name, value in config.get("paths", {}).items():
         config["paths"][name] = _last_part(value)
     # an encoder's path isn't a variable in components sourced from other pipelines
-    for section in _having("path", config.get("components", {})):
+    for section in _having("path", components):
         section["path"] = _last_part(section["path"])
     config.to_disk(source / "config.cfg")
     # a pretrained encoder's path is an attribute of its Thinc model
     for path in source.glob("*/model"):
-        if path.is_dir():
-            continue
-        model = srsly.read_msgpack(path)
-        attributes = [found for found in model["attrs"] if "path" in found]
+        model = {} if path.is_dir() else srsly.read_msgpack(path)
+        attributes = [found for found in model.get("attrs", ()) if "path" in found]
         for found in attributes:
             found["path"] = srsly.msgpack_dumps(_last_part(srsly.msgpack_loads(found["path"])))
         if attributes:
@@ -208,24 +198,8 @@ def _last_part(value: Any) -> Any:
     return value
 
 
-def _packaged(source: Path, scratch: Path, folder: str, contents: dict[str, Any]) -> Path:
-    name, version = contents["name"], contents["version"]
-    spacy_package(source, scratch, name=name, version=version, create_sdist=False, silent=False)
-    made = scratch / f"{folder}-{version}"
-    # setup.py makes these copies at every installation, which shouldn't change any file
-    shutil.copy(made / "meta.json", made / folder)
-    shutil.copy(made / "meta.json", made / folder / made.name)
-    return made
-
-
-def _check_replaced(target: Path) -> None:
-    """Raise FileExistsError for something there that is no package."""
-    if target.exists() and not all((target / name).is_file() for name in ("meta.json", "setup.py")):
-        raise FileExistsError(f"{target} is there already, and no package: nothing replaces it")
-
-
 def forget_words(pipeline: Path) -> None:
-    """Keep only those strings of a pipeline that loading it adds, and its word vectors' keys.
+    """Keep only the strings that loading the pipeline adds, and the keys of its word vectors.
 
     Words of the training data in the vocabulary take megabytes on disk and several times as much
     memory. A pipeline keeps all strings if a component may need them.
@@ -261,15 +235,6 @@ def performance(report: Mapping[str, Any]) -> dict[str, Any]:
     return scores
 
 
-def write_card(
-    package: Path, meta: Mapping[str, Any], reports: Iterable[Mapping[str, Any]]
-) -> None:
-    """Write the README.md of a package, and its copy beside the pipeline."""
-    text = model_card(meta, reports)
-    for path in (package / "README.md", *package.glob("*/*/README.md")):
-        path.write_text(text, encoding="utf8")
-
-
 def model_card(meta: Mapping[str, Any], reports: Iterable[Mapping[str, Any]]) -> str:
     """Return spaCy's README of meta.json, with tables of scores by label or kind."""
     tables = [table for report in reports for table in _tables(report)]
@@ -290,10 +255,9 @@ def _tables(report: Mapping[str, Any]) -> Iterator[str]:
                 names = ("label", "gold", "precision", "recall", "F1")
                 yield f"{title}\n\n{which}\n\n{_table(names, rows)}"
     if "kinds" in report:
-        kinds = report["kinds"] | {"all": report["all"]}
         rows = [
             (kind, str(of["pairs"]), f"{of['found']:.1%}", f"{of['right_marked']:.1%}")
-            for kind, of in kinds.items()
+            for kind, of in (report["kinds"] | {"all": report["all"]}).items()
         ]
         header = ("kind", "sentences", "errors found", "corrections with a mark")
         yield f"### Errors by kind, in a textbook's sentences\n\n{_table(header, rows)}"

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
-from ..annotations.frames import FrameSpans
 from ..formats.files import read_text
-from ..formats.learner_tsv import read_tsv
+from ..formats.learner_tsv import parse_tsv
 from ..formats.props import PropsSentence, read_props
 from ..formats.treebank_sentence import TreebankSentence
 from ..ged.scorer import DetectionReport
 from ..scoring import evalb
 from ..scoring.srl_eval import SrlReport, score_sentence
-from .checks import clear_errors, from_each
+from .checks import Group, clear_errors, from_each
 
 S = TypeVar("S")
 
-score_app = typer.Typer(
-    name="score",
-    help="Compare a file of trees, roles or errors with a gold one.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+score_app = Group(name="score", help="Compare a file of trees, roles or errors with a gold one.")
 GoldArgument = Annotated[Path, typer.Argument(help="The gold file.")]
 PredictedArgument = Annotated[Path, typer.Argument(help="The file to evaluate.")]
 
@@ -39,25 +32,15 @@ def score_trees(
     prm: Annotated[
         str, typer.Option("--prm", "-p", help=f"{', '.join(evalb.NAMED)}, or a .prm file.")
     ] = "nk",
-    cutoff: Annotated[
-        int | None, typer.Option("--cutoff", "-c", help="Longest sentence of the second summary.")
-    ] = None,
-    max_errors: Annotated[
-        int | None, typer.Option("--max-errors", "-e", help="Stop after more sentence errors.")
-    ] = None,
 ) -> None:
-    """Print labelled recall, precision and F1 of bracketed trees, one a line, as EVALB does.
+    """Print labelled recall, precision and F1 of bracketed trees, one per line, as EVALB does.
 
     Messages about sentences that can't be compared go to standard error; after too many of them
     there is no summary and the exit status is 1.
     """
     with clear_errors("score"):
         params = evalb.EvalbParameters.load(prm)
-        if cutoff is not None:
-            params = replace(params, cutoff_length=cutoff)
-        if max_errors is not None:
-            params = replace(params, max_errors=max_errors)
-        report = evalb.evaluate_files(gold, predicted, params)
+        report = evalb.evaluate(_trees(gold), _trees(predicted), params)
     typer.echo(report.format(), nl=False)
     for message in report.errors:
         typer.echo(message.encode("utf8", "backslashreplace").decode("utf8"), err=True)
@@ -72,9 +55,6 @@ def score_roles(
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Arguments of other predicates are wrong.")
     ] = False,
-    any_lemma: Annotated[
-        bool, typer.Option("--any-lemma", help="The same token is the same predicate.")
-    ] = False,
     confusion: Annotated[
         bool, typer.Option("--confusion", "-C", help="Unlabelled scores, a confusion matrix.")
     ] = False,
@@ -83,31 +63,20 @@ def score_roles(
 
     Predicates are taken as given: predicted ones that aren't gold are skipped, unless --end-to-end.
     As in the program, a predicate with another lemma is another one, all of whose arguments are
-    missed; their number goes to standard error.
+    missed.
     Both files have the same sentences, a blank line after each; a row a token: the lemma of a
     predicate or "-", then a column for each predicate of the sentence. Files may be compressed
     (.gz, .bz2, .xz).
     """
     with clear_errors("score"):
-        report, others = SrlReport(), 0
+        report = SrlReport()
         for number, ours, theirs in _sentences(gold, predicted, _read_props):
             if ours.length != theirs.length:
                 raise ValueError(
                     f"{predicted}:{theirs.line}: sentence {number} has {theirs.length} tokens, but "
                     f"{ours.length} in {gold}:{ours.line}"
                 )
-            frames = ours.frames, theirs.frames
-            if any_lemma:
-                frames = _without_lemmas(ours.frames), _without_lemmas(theirs.frames)
-            report += score_sentence(*frames, end_to_end=end_to_end)
-            found = {frame.predicate: frame.roleset for frame in frames[1]}
-            others += sum(found.get(f.predicate, f.roleset) != f.roleset for f in frames[0])
-    if others:
-        typer.echo(
-            f"{others} of {report.propositions} predicates of {gold} have another lemma in "
-            f"{predicted}, so their arguments count as missed; --any-lemma compares them",
-            err=True,
-        )
+            report += score_sentence(ours.frames, theirs.frames, end_to_end=end_to_end)
     typer.echo(report.format() + (report.format_confusion() if confusion else ""), nl=False)
 
 
@@ -138,17 +107,21 @@ def score_errors(
         typer.echo(f"{name:12}{numbers}{counts.p:9.4f}{counts.r:9.4f}{counts.f():9.4f}")
 
 
+def _trees(path: Path) -> list[str]:
+    lines = evalb.read_lines(path)
+    if not any(map(str.strip, lines)):
+        raise ValueError(f"no trees in {path}")
+    return lines
+
+
 def _read_props(path: Path) -> Iterator[PropsSentence]:
     return read_props(read_text(path), source=str(path))
 
 
 def _read_labels(path: Path) -> Iterator[TreebankSentence]:
-    for sentence in read_tsv(path):
+    for sentence in parse_tsv(read_text(path), source=str(path)):
         if sentence.errors is None:
-            raise ValueError(
-                f"{path} has no labels: expected a word and its label, with a tab between them, "
-                "on each line"
-            )
+            raise ValueError(f"{path} has no labels: expected word, tab and label on a line")
         yield sentence
 
 
@@ -163,7 +136,3 @@ def _sentences(
             shorter, longer = (gold, predicted) if ours is None else (predicted, gold)
             raise ValueError(f"{shorter} ends before sentence {number}, which {longer} has")
         yield number, ours, theirs
-
-
-def _without_lemmas(frames: Sequence[FrameSpans]) -> list[FrameSpans]:
-    return [frame._replace(roleset="") for frame in frames]

@@ -27,7 +27,7 @@ def serve(
     ] = None,
     max_chars: Annotated[int, typer.Option(min=1, help="Longest text, in characters.")] = 2000,
     waiting: Annotated[int, typer.Option(min=1, help="Texts that may wait their turn.")] = 32,
-    seconds: Annotated[float, typer.Option(help="How long one text may take.")] = 30.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long one text may take.")] = 30.0,
 ) -> None:
     """Serve a page that shows the annotation of typed text, and POST /parse for programs.
 
@@ -37,15 +37,16 @@ def serve(
         try:
             import uvicorn
 
-            from ..page.app import LOOPBACK, make_app
+            from ..page.app import LOOPBACK, Limits, make_app
         except ImportError:
             raise ImportError("needs a web server: pip install 'spacy-lal[demo]'") from None
         from spacy.util import get_installed_models
 
         from ..annotate.annotating import load
-        from ..page.worker import Limits
 
-        listening = _listen(host, port)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        # before pipelines are loaded; requests before the server runs are queued
+        listening = socket.create_server((host, port), family=family)
         names = models or sorted(name for name in get_installed_models() if "_lal_" in name)
         if not names:
             raise ValueError("no pipeline is installed: name one, or a folder")
@@ -70,10 +71,7 @@ def serve(
             limit_concurrency=8 * waiting,
             timeout_keep_alive=5,
         )
-        # requests before the server runs are queued
-        listening.listen()
-        address = f"http://{shown}:{where[1]}"
-        msg.good(f"{address} shows {', '.join(pipelines)}; Ctrl-C stops it")
+        msg.good(f"http://{shown}:{where[1]} shows {', '.join(pipelines)}; Ctrl-C stops it")
         sys.stdout.flush()
         uvicorn.Server(config).run(sockets=[listening])
 
@@ -81,16 +79,3 @@ def serve(
 def _in_address(host: str) -> str:
     """Return a host as in addresses and the header Host: IPv6 in brackets."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """Return a socket, bound before pipelines are loaded. Raises OSError with advice."""
-    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((host, port))
-    except OSError as error:
-        listening.close()
-        said = f"can't listen on {host}, port {port}: {error.strerror}"
-        raise OSError(f"{said}; --port names another port, 0 a free one") from None
-    return listening

@@ -33,7 +33,7 @@ def train(
 
     The result is the same as if training had never stopped. All other options are settings of the
     config, such as --training.max_steps 1000. OUTPUT keeps the checkpoint after training, so you
-    can continue with a larger max_steps; otherwise delete it.
+    can continue with a larger max_steps; else delete the checkpoint.
     """
     from spacy.cli._util import (
         import_code,
@@ -45,12 +45,11 @@ def train(
     from spacy.training.loop import DIR_MODEL_BEST, DIR_MODEL_LAST
     from spacy.util import load_config, logger
 
-    from ..formats.whole_files import alone_in
-    from ..training.checkpoint import CHECKPOINT, read_state
+    from ..formats.files import alone_in
+    from ..training.checkpoint import CHECKPOINT, CheckpointError, read_state
     from ..training.loop import CorpusError
     from ..training.loop import train as train_pipeline
-    from ..training.parameters import CheckpointError
-    from ..training.same_run import describe_run, differences, other_versions
+    from ..training.same_run import describe_run, differences, unequal
 
     if verbose:
         logger.setLevel(logging.DEBUG)
@@ -60,30 +59,23 @@ def train(
         raw = load_config(config, overrides=overrides, interpolate=False)
     with clear_errors("train"):
         run = describe_run(raw.interpolate(), [code] if code else [], output)
-        state = read_state(output)
+        state, place = read_state(output), output / CHECKPOINT
         if state and not state["progress"]["steps"] and differences(run, state["run"]):
             state = None  # nothing is lost before the first step
         if state and not resume:
-            raise ValueError(
-                f"{output / CHECKPOINT} exists: continue from it with --resume, or delete it"
-            )
+            raise ValueError(f"{place} exists: continue from it with --resume, or delete it")
         if state:
             if found := differences(run, state["run"]):
-                raise ValueError(
-                    f"{output / CHECKPOINT} is of another training: {'; '.join(found)}"
-                )
-            for package in other_versions(run, state["run"]):
-                msg.warn(f"{package}: the result may differ in the last digits")
+                raise ValueError(f"{place} is of another training: {'; '.join(found)}")
+            for name, now, before in unequal(run["versions"], state["run"]["versions"]):
+                msg.warn(f"{name} is {now}, and was {before}: last digits may differ")
             if state["progress"]["finished"] and run["config"] == state["run"]["config"]:
                 msg.good(f"{output}: finished after {state['progress']['steps']} steps")
                 return
         elif resume:
             for name in (DIR_MODEL_BEST, DIR_MODEL_LAST):
                 if (output / name).exists():
-                    raise ValueError(
-                        f"{output} has a {name} but no {CHECKPOINT} to go on from; without "
-                        "--resume, training begins anew and replaces it"
-                    )
+                    raise ValueError(f"{name} is there, but no {place}: train without --resume")
             msg.info(f"no {CHECKPOINT} in {output} yet: training begins")
         output.mkdir(parents=True, exist_ok=True)
         alone = ExitStack()

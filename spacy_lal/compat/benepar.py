@@ -1,9 +1,11 @@
 """benepar's extensions and factory "benepar", for code written for it. They work with all parsers
 of this package; the module can't be imported after benepar itself."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,13 +19,11 @@ from ..parsing.constituency import ASSIGNS, ConstituencyPipe
 from ..pipeline.writers import Parses, write_tags
 from ..published.benepar_checkpoints import MODEL, read_benepar
 from ..trees.brackets import BRACKETS
-from ..trees.nest import nest
-
-OWN = "the extensions and the factory of benepar itself are there: import one of the two packages"
-"""Message of the ImportError if benepar itself was imported before."""
 
 if Language.has_factory("benepar") or Doc.has_extension("_constituent_data"):
-    raise ImportError(OWN)
+    raise ImportError(
+        "benepar's own extensions or factory are there: import one of the two packages"
+    )
 
 
 class NonConstituentException(ValueError):
@@ -31,36 +31,18 @@ class NonConstituentException(ValueError):
 
 
 class Constituent(NamedTuple):
-    """Tokens of a constituent and the labels of its unary chain from the top, () for most words."""
+    """Tokens of a constituent, and labels of its unary chain from the top; most words have ()."""
 
     start: int
     end: int
     labels: tuple[str, ...]
 
 
-class Place(NamedTuple):
-    """Constituent's `number` in the preorder of its sentence, and the numbers below each one."""
+def constituents_of(span: Span | Token) -> tuple[list[Constituent], list[Constituent]]:
+    """Return the constituents of the sentence that begin before that over exactly the words of a
+    span or a token, and this one with all inside of it; in preorder.
 
-    doc: Doc
-    found: list[Constituent]
-    below: list[list[int]]
-    number: int
-
-    def span(self, number: int) -> Span:
-        start, end, _ = self.found[number]
-        return self.doc[start:end]
-
-    def within(self) -> range:
-        """Return the numbers of the constituent and of all inside of it."""
-        end = self.found[self.number].end
-        last = next((k for k, c in enumerate(self.found) if c.start >= end), len(self.found))
-        return range(self.number, last)
-
-
-def place_of(span: Span | Token) -> Place:
-    """Return the constituent over exactly the words of a span, or over a token.
-
-    As in benepar, the sentence and every word are constituents, with labels or without. Whitespace
+    As in benepar, the sentence and every word are constituents, with or without labels. Whitespace
     tokens are ignored. Raises ValueError if the Doc has no trees, NonConstituentException if the
     span is no constituent.
     """
@@ -75,8 +57,8 @@ def place_of(span: Span | Token) -> Place:
     words = _words(span)
     for number, constituent in enumerate(found):
         if words and constituent[:2] == (words[0], words[-1] + 1):
-            below = [[k for k in numbers if k >= 0] for numbers in nest(found, len(doc))]
-            return Place(doc, found, below, number)
+            inside = takewhile(lambda other: other.start <= words[-1], found[number:])
+            return found[:number], list(inside)
     raise NonConstituentException(f"no constituent: {span}")
 
 
@@ -99,42 +81,45 @@ def _in_sentence(sentence: Span) -> list[Constituent]:
 
 def get_labels(span: Span | Token) -> tuple[str, ...]:
     """Return the labels of the span's unary chain, the topmost first."""
-    place = place_of(span)
-    return place.found[place.number].labels
+    _, (own, *_) = constituents_of(span)
+    return own.labels
 
 
 def get_parse_string(span: Span | Token) -> str:
     """Return the span's tree in brackets, without TOP and unlabelled constituents' brackets."""
-    place = place_of(span)
-    texts: dict[int, str] = {}
-    for k in reversed(place.within()):
-        start, end, labels = place.found[k]
-        text = " ".join(texts[child] for child in place.below[k])
-        if end - start == 1:
-            token = place.doc[start]
-            leaf = "".join(BRACKETS.get(c, c) for c in f"{token.tag_} {token.text}")
-            text = f"({leaf})"
-        texts[k] = "".join(f"({label} " for label in labels) + text + ")" * len(labels)
-    return texts[place.number]
+    _, inside = constituents_of(span)
+    before, after = defaultdict[int, str](str), defaultdict[int, str](str)
+    for start, end, labels in inside:
+        before[start] += "".join(f"({label} " for label in labels)
+        after[end - 1] += ")" * len(labels)
+    texts = []
+    for i in _words(span.doc[inside[0].start : inside[0].end]):
+        leaf = f"{span.doc[i].tag_} {span.doc[i].text}"
+        leaf = "".join(BRACKETS.get(character, character) for character in leaf)
+        texts.append(f"{before[i]}({leaf}){after[i]}")
+    return " ".join(texts)
 
 
 def get_constituents(span: Span) -> Iterator[Span]:
     """Yield the span and all constituents inside of it, in preorder."""
-    place = place_of(span)
-    return map(place.span, place.within())
+    return (span.doc[start:end] for start, end, _ in constituents_of(span)[1])
 
 
 def get_children(span: Span) -> Iterator[Span]:
     """Yield the children of the span's constituent."""
-    place = place_of(span)
-    return map(place.span, place.below[place.number])
+    _, (_, *below) = constituents_of(span)
+    last = 0
+    for start, end, _ in below:
+        if start >= last:
+            last = end
+            yield span.doc[start:end]
 
 
 def get_parent(span: Span | Token) -> Span | None:
     """Return the parent of the span's constituent; None for the sentence."""
-    place = place_of(span)
-    above = (k for k, numbers in enumerate(place.below[:-1]) if place.number in numbers)
-    return next(map(place.span, above), None)
+    before, (own, *_) = constituents_of(span)
+    above = (span.doc[c.start : c.end] for c in reversed(before) if c.end >= own.end)
+    return next(above, None)
 
 
 EXTENSIONS: list[tuple[Any, str, Callable]] = [
@@ -160,7 +145,7 @@ def install_extensions() -> None:
 
 
 class BeneparPipe(ConstituencyPipe):
-    """`lal_constituency` that writes tags as benepar does: over existing ones, or none."""
+    """`lal_constituency` that, as benepar, overwrites existing tags or writes no tags."""
 
     disable_tagger = False
 
@@ -192,11 +177,10 @@ def make_benepar(
         )
     _say()
     install_extensions()
-    own = spacy.load(folder) if (folder / "meta.json").exists() else read_benepar(folder).nlp
-    pipes = [pipe for _, pipe in own.pipeline if isinstance(pipe, ConstituencyPipe)]
-    if not pipes:
+    own = spacy.load(folder) if (folder / "meta.json").exists() else read_benepar(folder)
+    pipe = next((pipe for _, pipe in own.pipeline if isinstance(pipe, ConstituencyPipe)), None)
+    if pipe is None:
         raise ValueError(f"{model}: this pipeline has no parser of constituents")
-    pipe = pipes[0]
     made = BeneparPipe(
         nlp,
         name,

@@ -8,8 +8,7 @@ import numpy
 from numpy.typing import ArrayLike, NDArray
 
 from .palette import BAR, FAINT, GRID, INK, PAPER, TOP, shade
-from .svg import line, rect, scale, svg, text
-from .widths import shortened, width
+from .svg import centred, line, rect, scale, shortened, svg, text, width
 
 Floats = NDArray[numpy.floating]
 
@@ -50,13 +49,13 @@ def contributions_svg(
         "scale, heads from left to right; dashed: equal shares"
     )
     parts = [
-        text(16, 22, "Contributions of label attention heads", size=15, weight="bold"),
+        _heading("Contributions of label attention heads"),
         text(16, 40, said, size=11, fill=FAINT),
     ]
     for c, category in enumerate(categories):
         x = left + (c % columns) * (wide + gap_x)
         y = top + 16 + (c // columns) * (height + gap_y)
-        best = ", ".join(map(str, _ranked(averages[c])[:k]))
+        best = ", ".join(map(str, ranked(averages[c])[:k]))
         spans = f"{counts[c]:,} span{'s' if counts[c] != 1 else ''}; top: {best}"
         parts.append(text(x, y - 8, category, size=12, weight="bold"))
         parts.append(text(x + wide, y - 8, spans, size=11, anchor="end"))
@@ -84,13 +83,13 @@ def span_contributions_svg(
     left, top, height = 56.0, 58.0, 110.0
     titles = [f"head {head}: {value:.4f}" for head, value in enumerate(shares)]
     parts = [
-        text(16, 22, "Contributions of heads", size=15, weight="bold"),
+        _heading("Contributions of heads"),
         text(16, 40, name, size=12, fill=FAINT),
         *_bars(shares, titles, left, top, height, step, k),
     ]
     right = max(left + step * len(shares), 16 + width(name, 12), 260.0) + 16
     title = f"Contribution of each label attention head to {name}"
-    said = "; ".join(titles[head] for head in _ranked(shares)[:k])
+    said = "; ".join(titles[head] for head in ranked(shares)[:k])
     return svg(right, top + height + 28, title, parts, description=said, styled=styled)
 
 
@@ -98,7 +97,7 @@ def _bars(
     values: Floats, titles: Sequence[str], x: float, y: float, height: float, step: float, k: int
 ) -> Iterator[str]:
     greatest = float(values.max()) or 1.0
-    best = _ranked(values)[:k]
+    best = ranked(values)[:k]
     bottom = y + height
     for head, value in enumerate(values.tolist()):
         tall = height * max(value, 0.0) / greatest
@@ -117,68 +116,45 @@ def _bars(
         yield text(middle, bottom + 14, str(head), size=11, anchor="middle", fill=FAINT)
 
 
-def _ranked(values: Floats) -> list[int]:
+def ranked(values: Floats) -> list[int]:
+    """Return indices from the greatest value to the least, those of equal values in order."""
     order: list[int] = numpy.argsort(-values, kind="stable").tolist()
     return order
 
 
-def attention_svg(
-    words: Sequence[str], attention: ArrayLike, heads: Sequence[int], *, styled: bool = True
-) -> str:
-    """Draw a heat map of attention [H,n+2] of `heads` (rows) to START, n words and STOP (columns).
-    Shades are scaled by row."""
-    weights: Floats = numpy.asarray(attention, dtype=float)[list(heads)]
-    return _heat_map(
-        "Label attention",
-        "Label attention: heads by words of “" + " ".join(words[1:-1]) + "”",
-        words,
-        [f"head {head}" for head in heads],
-        weights,
-        weights.max(1, initial=0.0),
-        "each row's greatest",
-        styled,
-    )
+def _heading(said: str) -> str:
+    return text(16, 22, said, size=15, weight="bold")
 
 
-def layers_of_words_svg(words: Sequence[str], alpha: ArrayLike, *, styled: bool = True) -> str:
-    """Draw a heat map of attention [layers, words, heads], averaged over heads, top layer first."""
-    weights: Floats = numpy.asarray(alpha, dtype=float).mean(2)[::-1]
-    greatest = float(weights.max(initial=0.0))
-    return _heat_map(
-        "Attention over layers",
-        "Attention over layers for the words of “" + " ".join(words) + "”",
-        words,
-        [f"layer {k}" for k in range(len(weights), 0, -1)],
-        weights,
-        numpy.full(len(weights), greatest),
-        f"{greatest or 1.0:.2f}",
-        styled,
-    )
+def _slanted(words: Sequence[str]) -> tuple[list[str], float]:
+    """Return words as they are shown, turned by 45 degrees, and their height."""
+    shown = [shortened(word, LONGEST_WORD) for word in words]
+    return shown, max((width(word, 12) for word in shown), default=0.0) * SLANT
 
 
-def _heat_map(
+def heat_map_svg(
     heading: str,
     title: str,
     words: Sequence[str],
-    names: Sequence[str],
-    weights: Floats,
-    darkest: Floats,
+    rows: Sequence[tuple[str, Floats, float]],
     legend: str,
-    styled: bool,
+    *,
+    styled: bool = True,
 ) -> str:
-    shown = [shortened(word, LONGEST_WORD) for word in words]
+    """Draw a row of shades for each of rows: (name, weight of each word [n], weight of the darkest
+    shade). legend: description of the darkest shade."""
+    shown, slanted = _slanted(words)
     cell_x, cell_y, left = 24.0, 22.0, 70.0
-    slanted = max((width(word, 12) for word in shown), default=0.0) * SLANT
     top = 34 + slanted + 14
-    bottom = top + cell_y * len(names)
-    parts = [text(16, 22, heading, size=15, weight="bold")]
+    bottom = top + cell_y * len(rows)
+    parts = [_heading(heading)]
     for t, word in enumerate(shown):
         parts.append(text(left + cell_x * (t + 0.6), top - 6, word, size=12, turn=-45))
-    for row, name in enumerate(names):
-        y = top + row * cell_y
+    for k, (name, weights, darkest) in enumerate(rows):
+        y = top + k * cell_y
         parts.append(text(left - 8, y + 15, name, size=11, anchor="end"))
-        for t, weight in enumerate(weights[row].tolist()):
-            fill = shade(weight / (float(darkest[row]) or 1.0))
+        for t, weight in enumerate(weights.tolist()):
+            fill = shade(weight / (darkest or 1.0))
             said = f"{name}, {words[t]}: {weight:.3f}"
             parts.append(rect(left + t * cell_x, y, cell_x - 1, cell_y - 1, fill, said))
     parts += scale(left, bottom + 17, legend)
@@ -201,8 +177,7 @@ def layer_attention_svg(alpha: ArrayLike, *, names: Sequence[str] = (), styled: 
     greatest = float(weights.max()) or 1.0
     columns = [(f"head {j + 1}", str(j + 1), weights[:, j]) for j in range(n_heads)]
     columns.append(("mean", "mean", weights.mean(1)))
-    parts = [text(16, 22, title, size=15, weight="bold")]
-    parts.append(text(left - 8, top - 8, "head", size=11, anchor="end", fill=FAINT))
+    parts = [_heading(title), text(left - 8, top - 8, "head", size=11, anchor="end", fill=FAINT)]
     for column, (name, shown, head_weights) in enumerate(columns):
         x = left + cell_x * column + (10 if column == n_heads else 0)
         parts.append(text(x + cell_x / 2, top - 8, shown, size=11, anchor="middle", fill=FAINT))
@@ -210,10 +185,9 @@ def layer_attention_svg(alpha: ArrayLike, *, names: Sequence[str] = (), styled: 
             y = bottom - cell_y * (k + 1)
             said = f"{labels[k]}, {name}: {weight:.3f}"
             ink = PAPER if weight > 0.55 * greatest else INK
+            middle, number = x + cell_x / 2, f"{weight:.2f}"
             parts.append(rect(x, y, cell_x - 1, cell_y - 1, shade(weight / greatest), said))
-            parts.append(
-                text(x + cell_x / 2, y + 16, f"{weight:.2f}", size=11, anchor="middle", fill=ink)
-            )
+            parts.append(text(middle, y + 16, number, size=11, anchor="middle", fill=ink))
     for k, label in enumerate(labels):
         parts.append(text(left - 8, bottom - cell_y * (k + 1) + 16, label, size=11, anchor="end"))
     parts += scale(left, bottom + 14, f"{greatest:.2f}")
@@ -228,15 +202,14 @@ def probabilities_svg(
     *,
     styled: bool = True,
 ) -> str:
-    """Draw a chart of all spans by probabilities and labels, for span (i, j) at [i, j] [n+1, n+1].
-    Each width has a row, single words at the foot; a frame marks probabilities above one half."""
+    """Draw a chart of all spans; [i, j] of probabilities and labels [n+1, n+1] is span (i, j). Each
+    width has a row, single words at the foot; a frame marks probabilities above one half."""
     table: Floats = numpy.asarray(probabilities, dtype=float)
-    shown = [shortened(word, LONGEST_WORD) for word in words]
+    shown, slanted = _slanted(words)
     n, cell_x, cell_y = len(words), 36.0, 22.0
-    slanted = max((width(word, 12) for word in shown), default=0.0) * SLANT
     left, top = max(16.0, slanted - cell_x / 2 + 8), 40.0
     bottom = top + cell_y * n
-    parts = [text(16, 22, "Probability of every span", size=15, weight="bold")]
+    parts = [_heading("Probability of every span")]
     framed: list[str] = []
     likely: dict[tuple[int, int], str] = {}
     for start in range(n):
@@ -259,9 +232,7 @@ def probabilities_svg(
                 while len(cut) > 1 and width(cut, 11) > cell_x - 4:
                     cut = cut[:-2] + "…"
                 middle, ink = x + (cell_x - 1) / 2, PAPER if p > 0.55 else INK
-                framed.append(
-                    text(middle, y + 15, cut, size=11, anchor="middle", fill=ink, fitted=True)
-                )
+                framed.append(centred(middle, y + 15, cut, size=11, fill=ink))
     for t, word in enumerate(shown):
         x = left + cell_x * (t + 0.6)
         parts.append(text(x, bottom + 14, word, size=12, turn=-45, anchor="end"))

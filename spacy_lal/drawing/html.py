@@ -1,23 +1,27 @@
-"""Elements of HTML pictures, as valid XML without inline styles (pages may forbid them)."""
+"""HTML pictures, as valid XML without inline styles (pages may forbid them): elements, style sheet,
+and sentences with chips around semantic roles or lines under errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
 
-from .palette import DARK, FAINT, INK, MISSED, PAPER, ROLES, RULE, doubt, style
-from .svg import xml
+from .palette import DARK, FAINT, INK, MISSED, PAPER, ROLES, RULE, certain, doubt, role, style
+from .sentence import Phrase, RoleFrame, Sentence
+from .svg import direction, xml
 
 TENTHS = 10
 """Steps of a probability in classes of HTML elements."""
+ERROR = "ERROR"
+"""Label of an error of unknown type, which isn't shown."""
 
 
-def figure(kind: str, title: str, parts: Iterable[str], *, direction: str = "") -> str:
-    """Return a picture made of text, of the class `lal-KIND`."""
-    way = f" dir='{direction}'" if direction else ""
-    body = "".join(parts)
+def figure(kind: str, what: str, of: str, parts: Iterable[str]) -> str:
+    """Return a picture made of text, an element of class `lal-KIND` with the title WHAT “OF”."""
     return (
-        f"<div class='lal lal-text lal-{kind}' role='group' aria-label='{xml(title)}'{way}>"
-        f"{body}</div>\n"
+        f"<div class='lal lal-text lal-{kind}' role='group' aria-label='{what} “{xml(of)}”' "
+        f"dir='{direction(of)}'>{''.join(parts)}</div>\n"
     )
 
 
@@ -28,9 +32,8 @@ def element(tag: str, classes: str, body: str, *, title: str = "", data: str = "
 
 
 def tenth(probability: float | None) -> int:
-    """Return the number of a class: 0 to 10, and 10 without a probability."""
-    sure = 1.0 if probability is None else min(max(probability, 0.0), 1.0)
-    return round(sure * TENTHS)
+    """Return the tenths of a probability, 0 to 10, for a class's name; 10 without a probability."""
+    return round(certain(probability) * TENTHS)
 
 
 def _variables(dark: bool) -> str:
@@ -43,51 +46,128 @@ def _variables(dark: bool) -> str:
     return "".join(f"--lal-{name}:{value};" for name, value in values.items())
 
 
-def _rules() -> str:
-    roles = "".join(
-        f".lal-role-{name.lower()}{{background:var(--lal-role-{name.lower()})}}" for name in ROLES
-    )
-    doubts = "".join(
-        f".lal-doubt-{k}{{background:var(--lal-doubt-{k})}}"
-        f".lal-p{k}{{text-decoration-color:color-mix(in srgb,var(--lal-wrong) "
-        f"{25 + 75 * k // TENTHS}%,transparent)}}"
-        for k in range(TENTHS + 1)
-    )
-    return f"{roles}{doubts}"
+def _rules() -> Iterator[str]:
+    for name in map(str.lower, ROLES):
+        yield f".lal-role-{name}{{background:var(--lal-role-{name})}}"
+    for k in range(TENTHS + 1):
+        yield f".lal-doubt-{k}{{background:var(--lal-doubt-{k})}}"
+        mixed = f"color-mix(in srgb,var(--lal-wrong) {25 + 75 * k // TENTHS}%,transparent)"
+        yield f".lal-p{k}{{text-decoration-color:{mixed}}}"
 
 
-_TEXT = """
-.lal-frame{overflow-x:auto;margin:0 0 1em;max-width:100%}
-.lal-frame>svg{max-width:none;display:block}
-.lal-text{color:var(--lal-ink);background:var(--lal-paper);font:15px/1.9 Helvetica,Arial,sans-serif;
-padding:10px 12px;overflow-wrap:anywhere;text-align:start}
-.lal-row{margin:0 0 .5em}
-.lal-name{font-size:12px;color:var(--lal-faint);margin-inline-end:.6em;white-space:nowrap}
-.lal-role{border:1px solid var(--lal-rule);border-radius:5px;padding:2px 4px;
--webkit-box-decoration-break:clone;box-decoration-break:clone;color:var(--lal-ink)}
-.lal-label{font-size:11px;font-weight:bold;letter-spacing:.02em;margin-inline-end:.35em;
-unicode-bidi:isolate;white-space:nowrap}
-.lal-role-v{font-weight:bold}
-.lal-box{display:inline-block;border:1px solid var(--lal-rule);border-radius:5px;
-padding:1px 3px 2px;margin:1px;line-height:1.5;vertical-align:middle;max-width:100%;
-box-sizing:border-box;color:var(--lal-ink)}
-.lal-wrong{text-decoration-line:underline;text-decoration-style:wavy;
-text-decoration-thickness:2px;text-underline-offset:4px;text-decoration-skip-ink:none}
-.lal-correction{text-decoration:none;border:1px dashed var(--lal-rule);border-radius:5px;
-padding:0 4px;margin-inline-start:.3em}
-.lal-none{color:var(--lal-faint)}
-"""
-
-
+@cache
 def text_style() -> str:
     """Return the style sheet of HTML pictures."""
+    rules = Path(__file__).with_name("text.css").read_text(encoding="utf8").strip()
     return (
         f".lal-text{{{_variables(False)}}}"
         f"@media (prefers-color-scheme:dark){{.lal-text{{{_variables(True)}}}}}"
-        f"{_TEXT.strip()}{_rules()}"
+        f"{rules}{''.join(_rules())}"
     ).replace("\n", "")
 
 
 def all_styles() -> str:
     """Return one style sheet for all HTML and SVG pictures."""
     return text_style() + style()
+
+
+def roles_html(sentences: Iterable[Sentence]) -> str:
+    """Draw a row for each frame, with a chip around each role."""
+    none = [element("p", "lal-row lal-none", "no predicates")]
+    return "".join(
+        figure("srl", "Semantic roles in", sentence.text, list(_rows(sentence)) or none)
+        for sentence in sentences
+    )
+
+
+def _rows(sentence: Sentence) -> Iterator[str]:
+    for number, frame in enumerate(sentence.frames or ()):
+        name = element("bdi", "lal-name", xml(frame.roleset or sentence.words[frame.predicate]))
+        yield element("p", "lal-row", name + "".join(_chips(sentence, frame, number)))
+
+
+def _chips(sentence: Sentence, frame: RoleFrame, number: int) -> Iterator[str]:
+    """Yield the words in nested chips; a role that crosses another is split in labelled parts."""
+    opened: list[Phrase] = []
+    waiting = list(reversed(frame.roles))
+    for i, word in enumerate(sentence.words):
+        while opened and opened[-1][1] <= i:
+            opened.pop()
+            yield "</span>"
+        if i:
+            yield sentence.spaces[i - 1]
+        while waiting and waiting[-1][0] == i:
+            phrase = waiting.pop()
+            start, end, label, probability = phrase
+            if opened and end > opened[-1][1]:
+                border = opened[-1][1]
+                rest = (border, end, label, probability)
+                waiting = sorted([*waiting, rest], key=lambda p: (-p[0], p[1]))
+                phrase = (start, border, label, probability)
+            yield _opening(sentence, phrase, number)
+            opened.append(phrase)
+        yield xml(word)
+    yield "</span>" * len(opened)
+
+
+def _opening(sentence: Sentence, phrase: Phrase, number: int) -> str:
+    start, end, label, probability = phrase
+    sure = "" if probability is None else f", probability {probability:.2f}"
+    title = f"{label}{sure}: {sentence.covered(start, end)}"
+    tokens = sentence.tokens[start:end]
+    return (
+        f"<span class='lal-role lal-role-{role(label).lower()}' title='{xml(title)}' "
+        f"data-frame='{number}' data-start='{tokens[0]}' data-end='{tokens[-1] + 1}'>"
+        + element("span", "lal-label", xml(label))
+    )
+
+
+def errors_html(sentences: Iterable[Sentence], *, threshold: float | None = None) -> str:
+    """Draw sentences with errors underlined, and followed by corrections if there are any.
+
+    Lines are stronger for more probable errors. threshold: least error probability of marked words,
+    instead of the sentences' errors. Raises ValueError for a threshold outside 0..1, or if words
+    have no probabilities.
+    """
+    sentences = list(sentences)
+    if threshold is not None:
+        if not 0 <= threshold <= 1:
+            raise ValueError(f"threshold must be from 0 to 1, got {threshold}")
+        if any(sentence.error_scores is None for sentence in sentences):
+            raise ValueError("no threshold without probabilities of all words (gec_detector)")
+    return "".join(
+        figure("errors", "Grammatical errors in", sentence.text, _words(sentence, threshold))
+        for sentence in sentences
+    )
+
+
+def _words(sentence: Sentence, threshold: float | None) -> Iterator[str]:
+    n = len(sentence.words)
+    labels, behind = [""] * n, dict[int, str]()
+    scores: list[float | None] = [None] * n
+    if threshold is None:
+        errors = sentence.errors or []
+        corrections = sentence.corrections or [None] * len(errors)
+        # of overlapping errors, the first counts
+        for error, correction in reversed(list(zip(errors, corrections, strict=True))):
+            start, end, label, score = error
+            labels[start:end] = [label or ERROR] * (end - start)
+            scores[start:end] = [score] * (end - start)
+            if correction is not None:
+                behind[end - 1] = correction
+    if sentence.error_scores is not None:
+        scores = [*sentence.error_scores]
+        if threshold is not None:
+            labels = [ERROR if score >= threshold else "" for score in sentence.error_scores]
+    for i, (word, label, score) in enumerate(zip(sentence.words, labels, scores, strict=True)):
+        sure = "" if score is None else f"probability {score:.2f}"
+        data = f"data-token='{sentence.tokens[i]}'"
+        data += "" if score is None else f" data-score='{score:.4f}'"
+        classes = f"lal-token lal-p{tenth(score)}{' lal-wrong' if label else ''}"
+        title = ", ".join(filter(None, [label, sure]))
+        yield element("span", classes, xml(word), title=title, data=data)
+        if label not in ("", ERROR) and label not in labels[i + 1 : i + 2]:
+            yield element("sub", "lal-label", xml(label))
+        if i in behind:
+            yield element("ins", "lal-correction", xml(behind[i]) or "∅", title="correction")
+        yield sentence.spaces[i]

@@ -1,15 +1,16 @@
-"""Lines of words with labelled brackets or arcs above them."""
+"""Lines of words with labelled brackets or arcs above them: roles, dependencies, and comparisons of
+gold and predicted annotation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Literal, NamedTuple, get_args
 
 from .palette import FAINT, INK, MATCHED, MISSED, PAPER, SPURIOUS
 from .sentence import RoleFrame, Sentence
-from .svg import n, path, rect, svg, text, xml
-from .widths import shortened, width
+from .svg import centred, n, path, rect, shortened, svg, text, width, xml
 
 WORD, LABEL = 14, 12
 """Sizes of words and labels, in pixels."""
@@ -26,15 +27,20 @@ MARKS = {
     "spurious": ("+", SPURIOUS, "", 2.5),
 }
 """Sign before the label, colour, dashes and thickness of a line, by status."""
+LEGEND = {"matched": "in both", "missed": "gold alone", "spurious": "predicted alone"}
+"""Description of each status in a comparison's legend."""
 LEGEND_WIDTH = 300.0
 """Width of the legend, in pixels."""
 
+Compared = Literal["constituents", "heads", "srl"]
+Place = tuple[int, int, str]
+"""(start, end, label) of a mark."""
 Drawn = tuple[list[str], float, float]
 """Part of a picture: (elements, right end, bottom)."""
 
 
 class Mark(NamedTuple):
-    """Bracket over words `start` to `end`, or arc between them; status: a key of `MARKS`."""
+    """Bracket over words `start` to `end`, or arc between these two; status: a key of `MARKS`."""
 
     start: int
     end: int
@@ -49,209 +55,218 @@ class Mark(NamedTuple):
     def wide(self) -> float:
         return width(self.shown, LABEL, bold=True) + 8
 
-    def described(self, words: Sequence[str]) -> str:
+    def drawn(self, way: str, words: Sequence[str]) -> list[str]:
+        """Return the line, in a group that is left open. words: what the title says of it."""
+        _, colour, dashes, thick = MARKS[self.status]
         said = f"{self.label}, {self.status}" if self.status else self.label
-        return f"{said}: {' '.join(words)}"
+        title = f"<g><title>{xml(said)}: {xml(' '.join(words))}</title>"
+        return [title, path(way, colour, dashes=dashes, thick=thick)]
 
-    def drawn_label(self, middle: float, y: float) -> list[str]:
-        return [
-            rect(middle - self.wide / 2, y - 8, self.wide, 16, PAPER),
-            text(
-                middle, y + 4, self.shown, size=LABEL, weight="bold", anchor="middle",
-                fill=MARKS[self.status][1], fitted=True,
-            ),
-        ]  # fmt: skip
+    def drawn_label(self, middle: float, y: float) -> Iterator[str]:
+        ink = MARKS[self.status][1]
+        yield rect(middle - self.wide / 2, y - 8, self.wide, 16, PAPER)
+        yield centred(middle, y + 4, self.shown, size=LABEL, weight="bold", fill=ink)
 
 
-@dataclass(frozen=True)
-class WordLine:
-    """Left and right ends of words; in a mirrored line the first word is the rightmost."""
-
-    words: list[str]
-    lefts: list[float]
-    rights: list[float]
-    mirrored: bool
-
-    @property
-    def width(self) -> float:
-        return max(self.rights, default=0.0) + MARGIN
-
-    def middle(self, i: int) -> float:
-        return (self.lefts[i] + self.rights[i]) / 2
-
-    def span(self, start: int, end: int) -> tuple[float, float]:
-        """Return the left and right end of words start to end."""
-        first, last = start, end - 1
-        return min(self.lefts[first], self.lefts[last]), max(self.rights[first], self.rights[last])
-
-    def drawn(self, y: float, strong: int | None = None) -> Iterator[str]:
-        """Draw the words; y: their baseline. strong: the bold one."""
-        for i, word in enumerate(self.words):
-            yield text(
-                self.middle(i),
-                y,
-                shortened(word),
-                size=WORD,
-                anchor="middle",
-                weight="bold" if i == strong else "normal",
-                fitted=True,
-                mirrored=self.mirrored,
-            )
-
-
-def word_line(
-    words: list[str], needs: Sequence[tuple[int, int, float]], direction: str
-) -> WordLine:
-    """Place words side by side. needs: (first, last, least width of these words together)."""
-    lefts: list[float] = []
-    rights: list[float] = []
-    ending: dict[int, list[tuple[int, float]]] = {}
+def _placed(
+    words: Sequence[str], needs: Sequence[tuple[int, int, float]], direction: str
+) -> list[tuple[float, float]]:
+    """Return the left and right end of each word in a line; from right to left, the first word is
+    the rightmost. needs: (first, last, least width of these words together)."""
+    ends: list[tuple[float, float]] = []
+    ending: dict[int, list[tuple[int, float]]] = defaultdict(list)
     for first, last, needed in needs:
-        ending.setdefault(last, []).append((first, needed))
+        ending[last].append((first, needed))
     left = MARGIN
     for j, word in enumerate(words):
         own = width(shortened(word), WORD, bold=True)
-        own = max([own, *(needed for first, needed in ending.get(j, ()) if first == j)])
-        for first, needed in ending.get(j, ()):
-            if first < j:
-                left = max(left, lefts[first] + needed - own)
-        lefts.append(left)
-        rights.append(left + own)
+        own = max([own, *(needed for first, needed in ending[j] if first == j)])
+        left = max([left, *(ends[i][0] + needed - own for i, needed in ending[j] if i < j)])
+        ends.append((left, left + own))
         left += own + GAP
     if direction == "rtl":
-        total = max(rights, default=0.0) + MARGIN
-        lefts, rights = [total - r for r in rights], [total - x for x in lefts]
-    return WordLine(words, lefts, rights, direction == "rtl")
+        total = _end(ends)
+        return [(total - right, total - left) for left, right in ends]
+    return ends
+
+
+def _end(ends: Sequence[tuple[float, float]]) -> float:
+    return max((right for _, right in ends), default=0.0) + MARGIN
+
+
+def _words(
+    words: Sequence[str],
+    ends: Sequence[tuple[float, float]],
+    y: float,
+    direction: str,
+    strong: int | None = None,
+) -> Iterator[str]:
+    """Draw a line of words. y: their baseline. strong: the bold word."""
+    for i, (word, (left, right)) in enumerate(zip(words, ends, strict=True)):
+        weight, mirrored = "bold" if i == strong else "normal", direction == "rtl"
+        shown, x = shortened(word), (left + right) / 2
+        yield centred(x, y, shown, size=WORD, weight=weight, mirrored=mirrored)
 
 
 def levels(spans: Sequence[tuple[int, int]]) -> list[int]:
-    """Return each span's row above the words, from 1, above the narrower ones that it meets. Of
-    spans of equal width that meet, the first is on top."""
+    """Return each span's row above the words, from 1. A span is above narrower spans that it meets.
+    Of spans of equal width that meet, the first is on top."""
     found = [0] * len(spans)
     order = sorted(range(len(spans)), key=lambda k: (spans[k][1] - spans[k][0], -k))
     for number, k in enumerate(order):
         start, end = spans[k]
-        below = (
-            found[other]
-            for other in order[:number]
-            if start < spans[other][1] and spans[other][0] < end
-        )
-        found[k] = 1 + max(below, default=0)
+        met = (other for other in order[:number] if start < spans[other][1])
+        found[k] = 1 + max((found[other] for other in met if spans[other][0] < end), default=0)
     return found
 
 
 def brackets(words: list[str], marks: Sequence[Mark], y: float, direction: str) -> Drawn:
     """Draw a line of words with brackets above it. y: the top."""
-    line = word_line(words, [(m.start, m.end - 1, m.wide + 12) for m in marks], direction)
+    ends = _placed(words, [(m.start, m.end - 1, m.wide + 12) for m in marks], direction)
     high = levels([(m.start, m.end) for m in marks])
     base = y + LEVEL * max(high, default=0) + 8
-    parts = [p for m, k in zip(marks, high, strict=True) for p in _bracket(line, m, base, k)]
-    return [*parts, *line.drawn(base + 16)], line.width, base + 26
-
-
-def _bracket(line: WordLine, mark: Mark, base: float, level: int) -> list[str]:
-    left, right = line.span(mark.start, mark.end)
-    _, colour, dashes, thick = MARKS[mark.status]
-    y = base - LEVEL * level + 12
-    way = f"M{n(left)} {n(y + 6)}V{n(y)}H{n(right)}V{n(y + 6)}"
-    return [
-        f"<g><title>{xml(mark.described(line.words[mark.start : mark.end]))}</title>",
-        path(way, colour, dashes=dashes, thick=thick),
-        *mark.drawn_label((left + right) / 2, y),
-        "</g>",
-    ]
+    parts: list[str] = []
+    for mark, level in zip(marks, high, strict=True):
+        sides = (*ends[mark.start], *ends[mark.end - 1])
+        left, right, top = min(sides), max(sides), base - LEVEL * level + 12
+        way = f"M{n(left)} {n(top + 6)}V{n(top)}H{n(right)}V{n(top + 6)}"
+        parts += mark.drawn(way, words[mark.start : mark.end])
+        parts += [*mark.drawn_label((left + right) / 2, top), "</g>"]
+    return [*parts, *_words(words, ends, base + 16, direction)], _end(ends), base + 26
 
 
 def arcs(
     words: list[str], marks: Sequence[Mark], y: float, direction: str, strong: int | None = None
 ) -> Drawn:
     """Draw a line of words with arcs above it. y: the top. strong: the bold word."""
-    ends = [(min(m.start, m.end), max(m.start, m.end)) for m in marks]
+    spans = [(min(m.start, m.end), max(m.start, m.end)) for m in marks]
     halves = [width(shortened(word), WORD) / 2 for word in words]
     needs = [
         (a, b, m.wide + 2 * ASIDE + 10 + halves[a] + halves[b])
-        for (a, b), m in zip(ends, marks, strict=True)
+        for (a, b), m in zip(spans, marks, strict=True)
     ]
-    line = word_line(words, needs, direction)
-    high = levels(ends)
+    ends, high = _placed(words, needs, direction), levels(spans)
     base = y + LEVEL * (max(high, default=0) + 1)
     parts: list[str] = []
     labels: list[str] = []
     for mark, level in zip(marks, high, strict=True):
-        x, to, top = line.middle(mark.start), line.middle(mark.end), base - LEVEL * level
-        side = ASIDE if to > x else -ASIDE
-        x, to = x + side, to - side
-        parts += _arc(
-            mark, mark.described([words[mark.start], "→", words[mark.end]]), x, to, base, top
+        x, to = sum(ends[mark.start]) / 2, sum(ends[mark.end]) / 2
+        way = 1 if to > x else -1
+        x, to, top = x + way * ASIDE, to - way * ASIDE, base - LEVEL * level
+        bow = (
+            f"M{n(x)} {n(base)}V{n(top + 6)}Q{n(x)} {n(top)} {n(x + way * 6)} {n(top)}"
+            f"H{n(to - way * 6)}Q{n(to)} {n(top)} {n(to)} {n(top + 6)}V{n(base)}"
         )
+        tip = f"M{n(to - 3)} {n(base - 5)}L{n(to)} {n(base)}L{n(to + 3)} {n(base - 5)}"
+        parts += mark.drawn(bow, [words[mark.start], "→", words[mark.end]])
+        parts += [path(tip, MARKS[mark.status][1]), "</g>"]
         labels += mark.drawn_label((x + to) / 2, top)
-    return [*parts, *labels, *line.drawn(base + 18, strong)], line.width, base + 28
+    drawn = [*parts, *labels, *_words(words, ends, base + 18, direction, strong)]
+    return drawn, _end(ends), base + 28
 
 
-def _arc(mark: Mark, title: str, x: float, to: float, base: float, top: float) -> list[str]:
-    _, colour, dashes, thick = MARKS[mark.status]
-    bend = 6 if to > x else -6
-    way = (
-        f"M{n(x)} {n(base)}V{n(top + 6)}Q{n(x)} {n(top)} {n(x + bend)} {n(top)}"
-        f"H{n(to - bend)}Q{n(to)} {n(top)} {n(to)} {n(top + 6)}V{n(base)}"
-    )
-    return [
-        f"<g><title>{xml(title)}</title>",
-        path(way, colour, dashes=dashes, thick=thick),
-        path(f"M{n(to - 3)} {n(base - 5)}L{n(to)} {n(base)}L{n(to + 3)} {n(base - 5)}", colour),
-        "</g>",
-    ]
-
-
-def legend(x: float, y: float) -> list[str]:
-    """Draw the legend of a comparison."""
-    parts = []
-    names = {"matched": "in both", "missed": "gold alone", "spurious": "predicted alone"}
-    for status, name in names.items():
-        sign, colour, dashes, thick = MARKS[status]
-        parts.append(path(f"M{n(x)} {n(y - 4)}H{n(x + 22)}", colour, dashes=dashes, thick=thick))
-        said = f"{sign} {name}".strip()
-        parts.append(text(x + 27, y, said, size=11, fill=FAINT, fitted=True))
-        x += 27 + width(said, 11) + 14
-    return parts
-
-
-def roles_svg(sentences: Iterable[Sentence], *, styled: bool = True) -> str:
-    """Draw semantic roles as arcs from predicates to the middles of arguments, a line per frame."""
+def _stacked(lines: Iterable[Callable[[float], Drawn]], y: float, gap: float) -> Drawn:
+    """Draw lines, each by a function of its top, one below the other. gap: space below each."""
     parts: list[str] = []
-    right, y = 40.0, MARGIN
-    sentences = list(sentences)
-    for sentence in sentences:
-        for frame in sentence.frames or ():
-            drawn, wide, y = _frame(sentence, frame, y)
-            parts += drawn
-            right = max(right, wide)
+    right = 40.0
+    for line in lines:
+        drawn, wide, y = line(y)
+        parts += drawn
+        right, y = max(right, wide), y + gap
+    return parts, right, y
+
+
+def roles_svg(sentences: Sequence[Sentence], *, styled: bool = True) -> str:
+    """Draw semantic roles as arcs from predicates to the middles of arguments, a line per frame."""
+    lines = [partial(_frame, s, frame) for s in sentences for frame in s.frames or ()]
+    parts, right, y = _stacked(lines, MARGIN, 0)
     title = "Semantic roles in “" + " ".join(s.text for s in sentences) + "”"
     return svg(right, y + MARGIN, title, parts, styled=styled)
 
 
-def heads_svg(sentences: Iterable[Sentence], *, styled: bool = True) -> str:
+def heads_svg(sentences: Sequence[Sentence], *, styled: bool = True) -> str:
     """Draw dependencies as arcs from heads to their dependents, a line per sentence."""
-    parts: list[str] = []
-    right, y = 40.0, MARGIN
-    sentences = list(sentences)
-    for sentence in sentences:
-        marks = [Mark(*place) for place in head_places(sentence)]
-        drawn, wide, y = arcs(["ROOT", *sentence.words], marks, y, sentence.direction)
-        parts += drawn
-        right, y = max(right, wide), y + MARGIN
+    lines = [
+        partial(
+            arcs, ["ROOT", *s.words], [Mark(*place) for place in _heads(s)], direction=s.direction
+        )
+        for s in sentences
+    ]
+    parts, right, y = _stacked(lines, MARGIN, MARGIN)
     title = "Dependencies of “" + " ".join(s.text for s in sentences) + "”"
     return svg(right, y + MARGIN, title, parts, styled=styled)
 
 
-def head_places(sentence: Sentence) -> list[tuple[int, int, str]]:
-    """Return (head, dependent, relation) of every word, counted from 1; 0 is the root."""
-    return [
-        (0 if head == i else head + 1, i + 1, relation)
-        for i, (head, relation) in enumerate(
-            zip(sentence.heads or (), sentence.relations, strict=True)
+def diff_svg(
+    gold: Sentence, predicted: Sentence, *, of: Compared = "constituents", styled: bool = True
+) -> str:
+    """Draw two annotations of the same words: constituents as brackets, heads as arcs, or each
+    predicate's roles ("srl"). Raises ValueError for another `of`, different words, or a missing
+    annotation."""
+    if of not in get_args(Compared):
+        raise ValueError(f"of must be one of {get_args(Compared)}, not {of!r}")
+    if gold.words != predicted.words:
+        raise ValueError(
+            f"gold and prediction have different words: {gold.text!r}, {predicted.text!r}"
         )
+    sides = []
+    for name, side in (("gold", gold), ("prediction", predicted)):
+        if (found := _places(side, of)) is None:
+            raise ValueError(f"the {name} has no {of}: {side.text!r}")
+        sides.append(found)
+    one, other = sides
+    marks = [_compared(one.get(line, []), other.get(line, [])) for line in sorted({*one, *other})]
+    draw, words = (arcs, ["ROOT", *gold.words]) if of == "heads" else (brackets, gold.words)
+    lines = [partial(draw, words, of_line, direction=gold.direction) for of_line in marks]
+    parts, right, y = _stacked(lines, 34.0, MARGIN)
+    counts = Counter(mark.status for of_line in marks for mark in of_line)
+    said = ", ".join(f"{counts[status]} {status}" for status in LEGEND)
+    parts.append(text(MARGIN, 22, f"{of}: {said}", size=12, fill=FAINT, fitted=True))
+    parts += _legend(MARGIN, y + 6)
+    title = f"Gold and predicted {of} of “{gold.text}”: {said}"
+    return svg(max(right, LEGEND_WIDTH) + MARGIN, y + 18, title, parts, styled=styled)
+
+
+def _places(sentence: Sentence, of: Compared) -> dict[int, list[Place]] | None:
+    """Return places of marks for each line, which roles have by predicate."""
+    if of == "constituents":
+        phrases = sentence.phrases
+        return None if phrases is None else {0: [phrase[:3] for phrase in phrases]}
+    if of == "heads":
+        return None if sentence.heads is None else {0: _heads(sentence)}
+    if sentence.frames is None:
+        return None
+    found: dict[int, list[Place]] = defaultdict(list)
+    for frame in sentence.frames:
+        found[frame.predicate] += [role[:3] for role in frame.roles]
+    return found
+
+
+def _compared(gold: Sequence[Place], predicted: Sequence[Place]) -> list[Mark]:
+    """Return all marks, wider ones first; duplicates match only duplicates."""
+    counts, others = Counter(gold), Counter(predicted)
+    statuses = {"matched": counts & others, "missed": counts - others, "spurious": others - counts}
+    return [
+        Mark(*place, status)
+        for place in sorted({*counts, *others}, key=lambda p: (p[0], -p[1], p[2]))
+        for status, found in statuses.items()
+        for _ in range(found[place])
     ]
+
+
+def _legend(x: float, y: float) -> Iterator[str]:
+    for status, name in LEGEND.items():
+        sign, colour, dashes, thick = MARKS[status]
+        yield path(f"M{n(x)} {n(y - 4)}H{n(x + 22)}", colour, dashes=dashes, thick=thick)
+        said = f"{sign} {name}".strip()
+        yield text(x + 27, y, said, size=11, fill=FAINT, fitted=True)
+        x += 27 + width(said, 11) + 14
+
+
+def _heads(sentence: Sentence) -> list[Place]:
+    """Return (head, dependent, relation) of every word, counted from 1; 0 is the root."""
+    pairs = zip(sentence.heads or (), sentence.relations, strict=True)
+    return [(0 if head == i else head + 1, i + 1, label) for i, (head, label) in enumerate(pairs)]
 
 
 def _frame(sentence: Sentence, frame: RoleFrame, y: float) -> Drawn:

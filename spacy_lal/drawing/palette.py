@@ -1,10 +1,5 @@
-"""Light and dark colours of all pictures.
-
-SVG attributes have the light colours, which every program understands; a style sheet replaces them
-where the reader prefers dark pages. No colour carries meaning alone: roles have names, missed lines
-are dashed, errors underlined, and shades differ in lightness. Colour-blind readers can distinguish
-the hues of roles (Okabe and Ito 2008).
-"""
+"""Light and dark colours of all pictures (docs/decisions/023-pictures.md). Colour-blind readers can
+distinguish the hues of roles (Okabe and Ito 2008)."""
 
 from __future__ import annotations
 
@@ -63,18 +58,22 @@ DARK: dict[str, str] = {
 
 
 def shade(part: float) -> str:
-    """Return the background's colour for 0, the strongest shade for 1."""
+    """Return the colour of a share: the background's for 0, the strongest shade for 1."""
     return _mixed(_SCALE, round(min(max(part, 0.0), 1.0) * STEPS))
 
 
 def doubt(probability: float | None) -> str:
-    """Return the background's colour for 1 or None, darker for less probable."""
-    sure = 1.0 if probability is None else min(max(probability, 0.0), 1.0)
-    return _mixed(_DOUBT, round((1.0 - sure) * STEPS))
+    """Return the background's colour for 1 or None, a stronger colour for a lower probability."""
+    return _mixed(_DOUBT, round((1.0 - certain(probability)) * STEPS))
+
+
+def certain(probability: float | None) -> float:
+    """Return the probability, from 0 to 1; None is certain."""
+    return 1.0 if probability is None else min(max(probability, 0.0), 1.0)
 
 
 def role(label: str) -> str:
-    """Return the name in `ROLES` of a role's colour; R-ARG0 and C-ARG0 have ARG0's."""
+    """Return the name in `ROLES` of a role's colour; R-ARG0 and C-ARG0 have the colour of ARG0."""
     name = re.sub(r"^[RC]-", "", label)
     return name if name in ROLES else "ARGM" if name.startswith("ARGM") else "ARG5"
 

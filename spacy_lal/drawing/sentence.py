@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .widths import right_to_left
+from .svg import direction
 
 Phrase = tuple[int, int, str, float | None]
 """(start, end, label, probability) in words of the sentence."""
@@ -24,9 +24,9 @@ class Sentence:
     """Sentence of n words, without whitespace tokens; all positions count its words.
 
     tokens: token indices of the words in the Doc [n]. spaces: " " or "" behind each word [n].
-    phrases: in preorder. heads: a root's is itself. corrections: one for each of `errors`.
-    error_scores: probability of every word to be wrong [n]. A layer without annotation is None.
-    """
+    phrases: in preorder. heads: index of each word's head; a root is its own head. corrections: one
+        for each of `errors`.
+    error_scores: error probability of every word [n]. A layer without annotation is None."""
 
     words: list[str]
     tags: list[str]
@@ -47,7 +47,7 @@ class Sentence:
     @property
     def direction(self) -> str:
         """Direction of the script: "rtl" or "ltr"."""
-        return "rtl" if right_to_left(self.text) else "ltr"
+        return direction(self.text)
 
     def covered(self, start: int, end: int) -> str:
         return " ".join(self.words[start:end])

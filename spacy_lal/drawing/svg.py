@@ -1,13 +1,20 @@
-"""Elements of SVG pictures."""
+"""Elements of SVG pictures, and widths of text in Helvetica and Arial, which agree.
+
+Other fonts come close. Where all characters are known, pictures state the width (`textLength`),
+which fits other fonts.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
+import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache, partial
+from pathlib import Path
 from xml.sax.saxutils import escape
 
 from .palette import FAINT, INK, PAPER, shade, style
-from .widths import known, width
 
 FONT = "font-family='Helvetica, Arial, sans-serif'"
 """Fonts of all pictures."""
@@ -15,6 +22,8 @@ FONT = "font-family='Helvetica, Arial, sans-serif'"
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPACE = re.compile("[\t\n\r]")
 _COLOUR = re.compile(r"(?:fill|stroke)='(#\w{6})'")
+BOLD = 1.09
+"""Width of bold text, in widths of normal text."""
 
 
 def svg(
@@ -26,7 +35,7 @@ def svg(
     description: str = "",
     styled: bool = True,
 ) -> str:
-    """Return a picture, with title and description for screen readers; styled: with dark
+    """Return a picture, with title and description for screen readers. styled: whether to add dark
     colours."""
     size = f"{n(width)} {n(height)}"
     body = "\n".join(parts)
@@ -49,13 +58,11 @@ def rect(
     title: str = "",
     *,
     stroke: str = "",
-    dashes: str = "",
     radius: float = 0,
 ) -> str:
     """Return a filled rectangle; its title is shown on hover."""
     size = f"width='{n(width)}' height='{n(height)}'"
     line = f" stroke='{stroke}'" if stroke else ""
-    line += f" stroke-dasharray='{dashes}'" if dashes else ""
     line += f" rx='{n(radius)}'" if radius else ""
     end = f"><title>{xml(title)}</title></rect>" if title else "/>"
     return f"<rect x='{n(x)}' y='{n(y)}' {size} fill='{fill}'{line}{end}"
@@ -76,7 +83,7 @@ def text(
 ) -> str:
     """Return a line of text; unless mirrored (right to left), `fitted` fits other fonts to it."""
     more = f" transform='rotate({turn} {n(x)} {n(y)})'" if turn else ""
-    if fitted and not mirrored and text.strip() and known(text):
+    if fitted and not mirrored and text.strip() and _widths().keys() >= {*text}:
         long = width(text, size, bold=weight == "bold")
         more += f" textLength='{n(long)}' lengthAdjust='spacingAndGlyphs'"
     start = "<text direction='rtl'" if mirrored else "<text"
@@ -84,6 +91,10 @@ def text(
         f"{start} x='{n(x)}' y='{n(y)}' font-size='{size}' font-weight='{weight}' "
         f"text-anchor='{anchor}' fill='{fill}'{more}>{xml(text)}</text>"
     )
+
+
+centred = partial(text, anchor="middle", fitted=True)
+"""Function that returns a line of text around x, fitted to other fonts."""
 
 
 def scale(x: float, y: float, greatest: str) -> Iterator[str]:
@@ -118,3 +129,53 @@ def xml(text: str) -> str:
 def n(number: float) -> str:
     """Format a coordinate, with two decimals at most."""
     return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+@cache
+def _widths() -> dict[str, int]:
+    """Return characters' widths, in thousandths of the font's size."""
+    rows = tomllib.loads(Path(__file__).with_name("widths.toml").read_text(encoding="utf8"))
+    return {character: int(width) for width, row in rows.items() for character in row}
+
+
+@lru_cache(maxsize=4096)
+def _thousandths(character: str) -> int:
+    if character in _widths():
+        return _widths()[character]
+    category = unicodedata.category(character)
+    if category == "Cc" or not character_columns(character):
+        return 0
+    base = unicodedata.normalize("NFD", character)[0]
+    if base in _widths():
+        return _widths()[base]
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1250 if category == "So" else 1000  # pictographs are wider than letters
+    return 720 if category == "Lu" else 640
+
+
+def width(text: str, size: float, *, bold: bool = False) -> float:
+    """Return the width of text, in the unit of the font's `size`."""
+    total = sum(map(_thousandths, text)) * size / 1000
+    return total * BOLD if bold else total
+
+
+def direction(text: str) -> str:
+    """Return "rtl" if most letters are of right-to-left scripts, else "ltr"."""
+    kinds = [unicodedata.bidirectional(character) for character in text]
+    return "rtl" if sum(kind in ("R", "AL") for kind in kinds) > kinds.count("L") else "ltr"
+
+
+def shortened(word: str, length: int = 40) -> str:
+    """Return the word, cut to this number of characters."""
+    return word if len(word) <= length else word[: length - 1] + "…"
+
+
+def columns(text: str) -> int:
+    """Return the columns of a terminal for text: East Asian wide characters two, accents none."""
+    return len(text) if text.isascii() else sum(map(character_columns, text))
+
+
+def character_columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Me", "Mn"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Protocol, TypeVar
 
+from .svg import character_columns, columns
 from .trees import Block, fold
-from .widths import character_columns, columns
 
 DEEPEST_INDENT = 40
 """Most levels of indentation; without a limit, deep trees' text grows with their depth squared."""
@@ -44,7 +45,7 @@ Self = TypeVar("Self", bound=Tree)
 
 
 def to_boxes(tree: Tree, width: int) -> str | None:
-    """Draw the tree in box characters, words at the foot; None if it is wider."""
+    """Draw the tree in box characters, words at the foot; None if the drawing is wider."""
     top = fold(tree.preorder(), _block)
     if top.width > width:
         return None
@@ -124,20 +125,19 @@ def to_graphviz(tree: Tree) -> str:
         "  edge [arrowhead=none];",
     ]
     words: list[str] = []
-    stack: list[tuple[Tree, int | None]] = [(tree, None)]
-    number = 0
+    stack: list[tuple[Tree | str, str]] = [(tree, "")]
+    numbers = count()
     while stack:
         node, parent = stack.pop()
-        mine, number = number, number + 1
-        lines.append(f'  n{mine} [label="{_dot(node.label)}"];')
-        if parent is not None:
-            lines.append(f"  n{parent} -> n{mine};")
-        if node.word is not None:
-            lines.append(f'  n{number} [label="{_dot(node.word)}"];')
-            lines.append(f"  n{mine} -> n{number};")
-            words.append(f"n{number}")
-            number += 1
-        stack.extend((child, mine) for child in reversed(node.children))
+        name, said = f"n{next(numbers)}", node if isinstance(node, str) else node.label
+        lines.append(f'  {name} [label="{_dot(said)}"];')
+        if parent:
+            lines.append(f"  {parent} -> {name};")
+        if isinstance(node, str):
+            words.append(name)
+        else:
+            below: Sequence[Tree | str] = node.children if node.word is None else [node.word]
+            stack.extend((child, name) for child in reversed(below))
     return "\n".join([*lines, f"  {{ rank=same; {'; '.join(words)} }}", "}", ""])
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 from .html import element, figure, tenth
-from .palette import FAINT, INK, RULE, doubt
-from .svg import n, path, rect, svg, text, xml
-from .widths import right_to_left, shortened, width
+from .palette import FAINT, RULE, doubt
+from .svg import centred, n, path, rect, shortened, svg, width, xml
+from .svg import direction as of_letters
 
 Edges = Literal["straight", "elbow"]
 
@@ -28,7 +28,7 @@ LEAF = 34.0
 @dataclass(slots=True)
 class Node:
     """Phrase with labels (several for a unary chain, topmost first), or word with a `tag`. tokens:
-    (start, end) in the Doc. probability: least of its phrases', or None."""
+    (start, end) in the Doc. probability: the least of its phrases' probabilities, or None."""
 
     text: str
     tokens: tuple[int, int]
@@ -86,15 +86,6 @@ def fold(preorder: Iterable[Nested], make: Callable[[Nested, list[Made]], Made])
     return made[0]
 
 
-def preorder(top: Node) -> Iterator[Node]:
-    """Yield a node and all below it, parents before children."""
-    stack = [top]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(reversed(node.children))
-
-
 class Block(Generic[Made]):
     """Extent of a drawn node: `left` within its parent, `width`, and `centre` within itself.
     `height` counts rows above the leaves. With `cells`, lengths are columns of a terminal."""
@@ -126,28 +117,26 @@ class Block(Generic[Made]):
 
 
 def tree_svg(
-    trees: Iterable[Node],
+    trees: Sequence[Node],
     *,
     edges: Edges = "straight",
     direction: str | None = None,
     styled: bool = True,
 ) -> str:
-    """Draw trees, one below the other; chips are the darker the less probable the phrase.
+    """Draw trees, one below the other; chips of less probable phrases have a stronger colour.
     direction: of the words, "ltr" or "rtl"; by default that of the letters. Raises ValueError for
     unknown edges ("straight" or "elbow") and directions."""
     if edges not in get_args(Edges):
         raise ValueError(f"edges must be one of {get_args(Edges)}, not {edges!r}")
     if direction not in (None, "ltr", "rtl"):
         raise ValueError(f"direction must be 'ltr', 'rtl' or None, not {direction!r}")
-    trees = list(trees)
     parts: list[str] = []
     right, bottom = 0.0, MARGIN
     for top in trees:
-        mirrored = (direction or _direction(top)) == "rtl"
+        mirrored = (direction or of_letters(top.text)) == "rtl"
         block = _block(top, mirrored)
         parts += _drawn(block, bottom, edges, mirrored)
-        right = max(right, block.width)
-        bottom += _row(block, 0) + LEAF + 2 * MARGIN
+        right, bottom = max(right, block.width), bottom + LEVEL * block.height + LEAF + 2 * MARGIN
     return svg(
         max(right, 40.0) + 2 * MARGIN,
         max(bottom - MARGIN, 40.0),
@@ -159,15 +148,8 @@ def tree_svg(
 
 
 def boxes_html(trees: Iterable[Node]) -> str:
-    """Draw phrases as boxes around their words, the darker the less probable."""
-    return "".join(
-        figure("boxes", f"Constituents of “{top.text}”", _boxes(top), direction=_direction(top))
-        for top in trees
-    )
-
-
-def _direction(top: Node) -> str:
-    return "rtl" if right_to_left(top.text) else "ltr"
+    """Draw phrases as boxes around their words; less probable ones have a stronger colour."""
+    return "".join(figure("boxes", "Constituents of", top.text, _boxes(top)) for top in trees)
 
 
 def _walk(top: Node) -> Iterator[tuple[Node, bool]]:
@@ -196,22 +178,16 @@ def _boxes(top: Node) -> Iterator[str]:
         elif not node.labels:
             yield element("span", "lal-word", xml(node.text), title=node.tag) + " "
         else:
-            yield (
-                f"<span class='lal-box lal-node lal-doubt-{tenth(node.probability)}' "
-                f"title='{xml(node.described)}' {node.data}>"
-                + element("span", "lal-label", xml(node.label))
-            )
+            yield f"<span class='lal-box lal-node lal-doubt-{tenth(node.probability)}' "
+            yield f"title='{xml(node.described)}' {node.data}>"
+            yield element("span", "lal-label", xml(node.label))
 
 
 def _block(top: Node, mirrored: bool) -> Block[Node]:
-    def block(node: Node, children: list[Block[Node]]) -> Block[Node]:
-        return Block(node, node.width, children[::-1] if mirrored else children, GAP)
-
-    return fold(preorder(top), block)
-
-
-def _row(block: Block[Node], height: int) -> float:
-    return (block.height - height) * LEVEL
+    return fold(
+        (node for node, begins in _walk(top) if begins),
+        lambda node, below: Block(node, node.width, below[::-1] if mirrored else below, GAP),
+    )
 
 
 def _drawn(top: Block[Node], y: float, edges: Edges, mirrored: bool) -> Iterator[str]:
@@ -220,13 +196,16 @@ def _drawn(top: Block[Node], y: float, edges: Edges, mirrored: bool) -> Iterator
     parts: list[str] = []
     while stack:
         block, left = stack.pop()
-        x, here = left + block.centre, y + _row(top, block.height)
+        node, x, here = block.node, left + block.centre, y + LEVEL * (top.height - block.height)
         for child in block.children:
-            below = left + child.left + child.centre, y + _row(top, child.height)
-            lines.append(path(_edge(x, here + CHIP, *below, edges), RULE))
+            to_x, to_y = left + child.left + child.centre, y + LEVEL * (top.height - child.height)
+            lines.append(path(_edge(x, here + CHIP, to_x, to_y, edges), RULE))
             stack.append((child, left + child.left))
-        node = block.node
-        parts += _chip(node, x, here) if node.labels else _leaf(node, x, here, mirrored)
+        if node.labels:
+            parts += _chip(node, x, here)
+        else:
+            parts.append(centred(x, here + 11, node.tag, size=TAG, fill=FAINT))
+            parts.append(centred(x, here + 29, node.shown, size=WORD, mirrored=mirrored))
     yield from lines
     yield from parts
 
@@ -240,17 +219,10 @@ def _edge(x: float, y: float, to_x: float, to_y: float, edges: Edges) -> str:
     return f"M{n(x)} {n(y)}L{n(to_x)} {n(turn)}V{n(to_y)}"
 
 
-def _leaf(node: Node, x: float, y: float, mirrored: bool) -> Iterator[str]:
-    yield text(x, y + 11, node.tag, size=TAG, anchor="middle", fill=FAINT, fitted=True)
-    yield text(x, y + 29, node.shown, size=WORD, anchor="middle", fitted=True, mirrored=mirrored)
-
-
 def _chip(node: Node, x: float, y: float) -> Iterator[str]:
     wide = node.width
     yield f"<g class='lal-node' {node.data}>"
     yield f"<title>{xml(node.described)}</title>"
     yield rect(x - wide / 2, y, wide, CHIP, doubt(node.probability), stroke=RULE, radius=5)
-    yield text(
-        x, y + 14, node.shown, size=LABEL, weight="bold", anchor="middle", fill=INK, fitted=True
-    )
+    yield centred(x, y + 14, node.shown, size=LABEL, weight="bold")
     yield "</g>"

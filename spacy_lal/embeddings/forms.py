@@ -1,21 +1,25 @@
 """Word embeddings by affixes and shape (`spacy-lal.WordAffixEmbed.v1`) or by characters
-(`spacy-lal.WordCharEmbed.v1`)."""
+(`spacy-lal.WordCharEmbed.v1`), with vocabularies learned from the training data."""
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
+import numpy
 import torch
+from spacy.attrs import ORTH
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from ..bridge.shim import Output, TorchShim, rows_of_docs, torch_shim, torch_shims
 from ..bridge.weights import Header
 from ..layers.char_lstm import CharLSTM
-from ..layers.settings import with_settings_of
+from ..layers.settings import Settings, with_settings_of
 from ..trees.brackets import STRAIGHT_QUOTES
-from .vocabulary import EmbeddingSettings, WordEmbedding, word_embedding_model, word_form
 
 PREFIXES = (1, 2, 3)
 """Lengths of prefixes, in characters."""
@@ -27,6 +31,61 @@ KEYBOARD = str.maketrans(
 """Table from typographic apostrophes, quotes, dashes and dots to those of keyboards."""
 
 
+def word_form(text: str) -> str:
+    """Returns a word as in word tables: lowered, digits read as 0."""
+    return "".join("0" if c.isdigit() else c for c in text.lower())
+
+
+@dataclass(frozen=True)
+class EmbeddingSettings(Settings):
+    """The settings of a `WordEmbedding`.
+
+    min_count: values seen less often in the training data share the row "unknown".
+    """
+
+    min_count: int = field(default=2, kw_only=True)
+
+    @property
+    def width(self) -> int:
+        """Width of a word's vector."""
+        raise NotImplementedError
+
+    def values(self, word: str) -> Sequence[Iterable[str]]:
+        """Returns a word's values for each table."""
+        raise NotImplementedError
+
+    def build(self, header: Header) -> "WordEmbedding":
+        raise NotImplementedError
+
+    def vocabulary(self, words: Counter[str]) -> list[list[str]]:
+        """Returns the values of each table that were seen at least `min_count` times."""
+        counts: list[Counter[str]] = [Counter() for _ in self.values("")]
+        for word, count in words.items():
+            for counter, values in zip(counts, self.values(word), strict=True):
+                for value in values:
+                    counter[value] += count
+        return [
+            sorted(value for value, count in counter.items() if count >= self.min_count)
+            for counter in counts
+        ]
+
+
+class WordEmbedding(nn.Module):
+    """Vectors of words, made of rows of tables. Row 0 of every table is "unknown".
+
+    vocabulary: the known values of each table. `module(which, *module.encode(words))` [N, width]
+    reads the distinct word of each token, `which` [N].
+    """
+
+    def __init__(self, vocabulary: list[list[str]]) -> None:
+        super().__init__()
+        self.index = [{value: k for k, value in enumerate(values, 1)} for values in vocabulary]
+
+    def encode(self, words: list[str]) -> tuple[Tensor, ...]:
+        """Returns the rows of distinct words, and all other inputs of the forward pass."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
 class WordAffixSettings(EmbeddingSettings):
     """Settings of the embedding by affixes and shape.
@@ -35,8 +94,8 @@ class WordAffixSettings(EmbeddingSettings):
     values seen less often in the training data share the row "unknown". word_dropout,
     feature_dropout: probability of an unknown word or other feature in training. plain_signs: read
     typographic quotes, apostrophes, dashes and dots as those of keyboards, for training data that
-    has one kind alone. compounds: read the first and the last part of words, too, for treebanks
-    that join the parts of a word by "_", as the Vietnamese ones.
+    has only one kind. compounds: read the first and the last part of words, too, for treebanks that
+    join the parts of a word by "_", as Vietnamese ones do.
     """
 
     name: ClassVar[str] = "spacy-lal.WordAffixEmbed.v1"
@@ -82,9 +141,9 @@ class WordAffixSettings(EmbeddingSettings):
 class WordAffixEmbedding(WordEmbedding):
     """Rows of one table per feature, side by side.
 
-    which [N], ids [U, F] -> [N, word_width + (F-1) * affix_width]. Training replaces features by
-    "unknown", so that affixes learn to stand in for unseen words.
-    """
+    which [N]: row of `ids` for each token; ids [U, F]: F features of U distinct words; returns [N,
+    word_width + (F-1) * affix_width]. Training replaces features by "unknown", so that affixes
+    learn to stand in for unseen words."""
 
     def __init__(self, vocabulary: list[list[str]], settings: WordAffixSettings) -> None:
         super().__init__(vocabulary)
@@ -212,3 +271,68 @@ def build_word_char_embed_v1(**settings: Any) -> Model[list[Doc], list[Floats2d]
     needs a component of this package. settings: see `WordCharSettings`.
     """
     return word_embedding_model("word_char_embed", WordCharSettings(**settings))
+
+
+def word_embedding_model(
+    name: str, settings: EmbeddingSettings
+) -> Model[list[Doc], list[Floats2d]]:
+    """Returns a Tok2Vec model around a `WordEmbedding`."""
+    return Model(
+        name,
+        _forward,
+        init=_init,
+        attrs={"settings": settings, "dropout_rate": 0.0},
+        dims={"nO": settings.width},
+        shims=[TorchShim(settings.build)],
+    )
+
+
+def learn_vocabulary(model: Model, docs: Iterable[Doc]) -> bool:
+    """Gives training words to all layers of `model` whose settings have a `vocabulary`, a function
+    from the counts of words to that in the header, where `cfg` keeps it until initialisation.
+    Returns whether any has."""
+    learn = [
+        (node.attrs["settings"].vocabulary, shim)
+        for node, shim in torch_shims(model)
+        if hasattr(node.attrs.get("settings"), "vocabulary")
+    ]
+    if learn:
+        words = Counter(token.text for doc in docs for token in doc if not token.is_space)
+        for vocabulary, shim in learn:
+            shim.cfg["vocabulary"] = vocabulary(words)
+    return bool(learn)
+
+
+def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+    shim = torch_shim(model)
+    if "vocabulary" not in shim.cfg:
+        raise ValueError(
+            f"{model.attrs['settings'].name} has not seen the training data: use it inside a "
+            "spacy-lal component, or spacy.MultiHashEmbed.v2 in a shared tok2vec pipe"
+        )
+    shim.initialize({"vocabulary": shim.cfg["vocabulary"]})
+
+
+def distinct_words(docs: list[Doc]) -> tuple[list[str], Tensor]:
+    """Returns the distinct words of a batch, and the number of each token's word [N]."""
+    if not any(map(len, docs)):
+        return [], torch.zeros(0, dtype=torch.long)
+    orths = numpy.concatenate([doc.to_array(ORTH) for doc in docs])
+    words, which = numpy.unique(orths, return_inverse=True)
+    # Docs may come from several vocabularies, each with its own words
+    stores = list({id(doc.vocab): doc.vocab.strings for doc in docs}.values())
+    first, *others = stores
+    texts = [
+        first[word] if not others else next(store[word] for store in stores if word in store)
+        for word in words.tolist()
+    ]
+    return texts, torch.from_numpy(which)
+
+
+def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool) -> Output:
+    shim = torch_shim(model)
+    words, which = distinct_words(docs)
+    encoded = cast(WordEmbedding, shim.module).encode(words)
+    inputs = [x.to(shim.device) for x in (which, *encoded)]
+    rows = shim.run(*inputs, is_train=is_train, dropout=model.attrs["dropout_rate"])
+    return rows_of_docs(model, rows, docs)

@@ -1,6 +1,5 @@
 """Static word vectors stored in a component (`spacy-lal.WithOwnVectors.v1`)."""
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import numpy
@@ -14,9 +13,9 @@ from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from ..bridge.shim import TorchShim, backward, to_rows, torch_shim
+from ..bridge.shim import Output, TorchShim, rows_of_docs, side_by_side, torch_shim
 from ..bridge.weights import Header, eight_bits
-from .vocabulary import distinct_words
+from .forms import distinct_words
 
 FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
 """Attributes of a floret table that determine a word's rows."""
@@ -29,8 +28,8 @@ class OwnVectors(nn.Module):
     """A table of 8-bit numbers, and a linear projection of the vectors of words.
 
     table [rows, d] times scale [rows, 1] are the untrained vectors. floret: settings that map words
-    to rows. Without, a word has one row or none: keys [K] (`short_keys`), ascending, and their
-    rows. Forward: distinct word of each token [N], their vectors [U, d] -> [N, width].
+    to rows. Without these, a word has one row or none: keys [K] (`short_keys`), ascending, and
+    their rows. Forward: distinct word of each token [N], their vectors [U, d] -> [N, width].
     """
 
     table: Tensor
@@ -38,22 +37,16 @@ class OwnVectors(nn.Module):
     keys: Tensor
     rows: Tensor
 
-    def __init__(
-        self,
-        shape: tuple[int, int],
-        width: int,
-        floret: dict[str, Any] | None = None,
-        keys: int = 0,
-    ) -> None:
+    def __init__(self, header: Header) -> None:
         super().__init__()
-        rows, d = shape
+        (rows, d), width, keys = header["shape"], header["width"], header.get("keys", 0)
+        self.floret: dict[str, Any] | None = header.get("floret")
         self.register_buffer("table", torch.zeros(rows, d, dtype=torch.int8))
         self.register_buffer("scale", torch.zeros(rows, 1))
-        if floret is None:
+        if self.floret is None:
             self.register_buffer("keys", torch.zeros(keys, dtype=torch.int32))
             self.register_buffer("rows", torch.zeros(keys, dtype=torch.int32))
         self.projection = nn.Linear(d, width, bias=False)
-        self.floret = floret
         self._vectors: Vectors | None = None
 
     def take(self, vectors: Vectors) -> None:
@@ -70,7 +63,7 @@ class OwnVectors(nn.Module):
             self.rows.copy_(torch.from_numpy(rows[order]))
 
     def lookup(self, words: list[str]) -> Tensor:
-        """Returns the vectors of words [U, d], zero for one that has none."""
+        """Returns the vectors of words [U, d], zero for a word without a vector."""
         if not any(words):
             return torch.zeros(len(words), self.table.shape[1])
         if self.floret is None:
@@ -94,13 +87,9 @@ class OwnVectors(nn.Module):
 
 
 def short_keys(keys: list[int]) -> NDArray[numpy.int32]:
-    """Returns 32 bits of each 64-bit hash, which halves the memory. Of words without a vector one
-    in ten thousand shares its number with one of 400,000 that have."""
+    """Returns 32 bits of each 64-bit hash, which halves the memory. One in ten thousand words
+    without a vector shares its number with one of 400,000 words with a vector."""
     return numpy.asarray(keys, dtype="uint64").astype("uint32").view("int32")
-
-
-def _build(header: Header) -> OwnVectors:
-    return OwnVectors(**header)
 
 
 def build_with_own_vectors_v1(
@@ -120,7 +109,7 @@ def build_with_own_vectors_v1(
         init=_init,
         layers=[embed],
         refs={"embed": embed},
-        shims=[TorchShim(_build)],
+        shims=[TorchShim(OwnVectors)],
         attrs={"width": width},
         dims={"nO": None if embed_width is None else embed_width + width},
     )
@@ -128,7 +117,7 @@ def build_with_own_vectors_v1(
 
 def take_vectors(model: Model, vectors: Vectors) -> None:
     """Builds the layer's module around these vectors. Raises ValueError if there are none, or if
-    they are of anything but words as written."""
+    they aren't vectors of words as written."""
     if 0 in vectors.shape or (vectors.mode != "floret" and not vectors.key2row):
         raise ValueError(
             "spacy-lal.WithOwnVectors.v1 needs word vectors, but the pipeline has none: set "
@@ -160,26 +149,10 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
         model.set_dim("nO", embed.get_dim("nO") + model.attrs["width"])
 
 
-def _forward(
-    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
-) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool) -> Output:
     shim = torch_shim(model)
-    embedded, backprop_embed = model.get_ref("embed")(docs, is_train)
     words, which = distinct_words(docs)
     vectors = cast(OwnVectors, shim.module).lookup(words)
-    inputs = [x.to(shim.device) for x in (which, vectors)]
-    rows = shim.run(*inputs, is_train=is_train)
-    lengths = [len(doc) for doc in docs]
-    xp = model.ops.xp
-    beside = zip(embedded, to_rows(model, rows, lengths), strict=True)
-    output = [xp.concatenate(pair, axis=1) for pair in beside]
-
-    def backprop(d_output: list[Floats2d]) -> list[Doc]:
-        split = rows.shape[1]
-        backward(model, rows, [d[:, -split:] for d in d_output])
-        docs_back: list[Doc] = backprop_embed(
-            [xp.ascontiguousarray(d[:, :-split]) for d in d_output]
-        )
-        return docs_back
-
-    return output, backprop
+    rows = shim.run(which.to(shim.device), vectors.to(shim.device), is_train=is_train)
+    embedded = model.get_ref("embed")(docs, is_train)
+    return side_by_side(model, embedded, rows_of_docs(model, rows, docs))

@@ -10,7 +10,7 @@ import inspect
 import json
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import safetensors.torch
 import torch.nn.functional as F
@@ -30,27 +30,12 @@ PADDING = {"bert": 0, "electra": 0, "mpnet": 1, "roberta": 1, "xlm-roberta": 1}
 class HuggingFace(nn.Module):
     """A transformer of Hugging Face's library with the interface of `Bert`.
 
-    With a decoder (T5), outputs are the decoder's, over the same pieces behind the one that begins
-    a text there [B, l + 1, d].
+    With a decoder (T5), outputs are the decoder's, over the same pieces after the piece that begins
+    its texts [B, l + 1, d].
     """
 
-    def __init__(self, config: dict[str, Any]) -> None:
+    def __init__(self, model: Any) -> None:
         super().__init__()
-        transformers = import_transformers()
-        values = {name: value for name, value in config.items() if name != "model_type"}
-        made = transformers.AutoConfig.for_model(config["model_type"], **values)
-        model = transformers.AutoModel.from_config(made, trust_remote_code=False)
-        self._take(model)
-
-    @classmethod
-    def of(cls, model: Any) -> Self:
-        """Wraps an existing model."""
-        made = cls.__new__(cls)
-        nn.Module.__init__(made)
-        made._take(model)
-        return made
-
-    def _take(self, model: Any) -> None:
         if getattr(model, "pooler", None) is not None:
             # it reads the whole text's vector, which is unused here
             model.pooler = None
@@ -83,7 +68,10 @@ def build_transformer(config: dict[str, Any]) -> Bert | HuggingFace:
     """Builds a transformer with fresh parameters, from the contents of config.json. Raises
     ImportError if it needs Hugging Face's library, which is not installed."""
     if not is_bert(config):
-        return HuggingFace(config)
+        library = import_transformers()
+        values = {name: value for name, value in config.items() if name != "model_type"}
+        made = library.AutoConfig.for_model(config["model_type"], **values)
+        return HuggingFace(library.AutoModel.from_config(made, trust_remote_code=False))
     sizes = {name: config.get(name, 0) for name in (*SIZES, BUCKETS)}
     own = "embedding_size" if config["model_type"] == "electra" else "hidden_size"
     return Bert(
@@ -120,11 +108,10 @@ def is_bert(config: dict[str, Any]) -> bool:
 
 
 def first_position(config: dict[str, Any]) -> int:
-    """Returns the position of a text's first piece in BERT and its kin. RoBERTa's, XLM-R's
-    and MPNet's follow the position of padding."""
-    return (
-        padding_of(config) + 1 if config["model_type"] in ("mpnet", "roberta", "xlm-roberta") else 0
-    )
+    """Returns the position of a text's first piece in BERT and its kin. In MPNet, RoBERTa and
+    XLM-R it follows the position of padding."""
+    behind = config["model_type"] in ("mpnet", "roberta", "xlm-roberta")
+    return padding_of(config) + 1 if behind else 0
 
 
 def import_transformers() -> Any:
@@ -143,9 +130,9 @@ def read_transformer(
 ) -> tuple[dict[str, Any], str, dict[str, Tensor]]:
     """Reads a model's configuration, its tokenizer's JSON and its parameters from a folder.
 
-    The folder holds config.json, tokenizer.json and model.safetensors. sha256: hash of the last.
-    Raises ValueError, naming the file, if one is missing or wrong. Nothing is downloaded.
-    """
+    The folder holds config.json, tokenizer.json and model.safetensors. sha256: hash of
+    model.safetensors. Raises ValueError, naming the file, if one is missing or wrong. Nothing is
+    downloaded."""
     folder = Path(folder)
     for name in ("config.json", "tokenizer.json", WEIGHTS):
         if not (folder / name).is_file():
@@ -158,12 +145,15 @@ def read_transformer(
     try:
         config: dict[str, Any] = json.loads((folder / "config.json").read_text("utf-8"))
         tokenizer = (folder / "tokenizer.json").read_text("utf-8")
-        built = build_transformer(config)
-        if isinstance(built, HuggingFace):
-            tensors = _theirs(folder)
-        else:
+        if is_bert(config):
             given = safetensors.torch.load_file(folder / WEIGHTS)
-            tensors = {name: _named(given, name).float() for name in built.state_dict()}
+            names = build_transformer(config).state_dict()
+            tensors = {name: _named(given, name).float() for name in names}
+        else:
+            model = import_transformers().AutoModel.from_pretrained(
+                folder, local_files_only=True, use_safetensors=True, trust_remote_code=False
+            )
+            tensors = HuggingFace(model).state_dict()
     except ImportError:
         raise
     except Exception as error:  # a config of another shape is a TypeError, and so on
@@ -202,10 +192,3 @@ def _named(tensors: dict[str, Tensor], name: str) -> Tensor:
             if start + known in tensors:
                 return tensors[start + known]
     raise KeyError(f"{WEIGHTS} has no {name}")
-
-
-def _theirs(folder: Path) -> dict[str, Tensor]:
-    model = import_transformers().AutoModel.from_pretrained(
-        folder, local_files_only=True, use_safetensors=True, trust_remote_code=False
-    )
-    return HuggingFace.of(model).state_dict()

@@ -1,7 +1,6 @@
 """A pretrained transformer as a Tok2Vec model (`spacy-lal.PretrainedEncoder.v1`)."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, cast
 
@@ -11,7 +10,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from ..bridge.shim import TorchShim, backward, to_rows, torch_shim
+from ..bridge.shim import Output, TorchShim, rows_of_docs, torch_shim
 from ..bridge.weights import Header
 from ..layers.precision import bfloat16_products
 from ..layers.settings import Settings, with_settings_of
@@ -42,9 +41,9 @@ class PretrainedSettings(Settings):
     pooling: a token's vector is that of its "first" piece, of its "last" piece, or the "mean" of
     all its pieces.
     window: number of pieces that are read together, special ones such as [CLS] included. A Doc is
-    cut into windows at its sentence boundaries, or at blank lines if it has none; each window gets
-    as many sentences as fit. A longer sentence is read in overlapping windows, and a token's vector
-    comes from the window in which it is farthest from the edges.
+    cut into windows at its sentence boundaries, or at blank lines if it has no boundaries; each
+    window gets as many sentences as fit. A longer sentence is read in overlapping windows, and a
+    token's vector comes from the window in which it is farthest from the edges.
     trained_from: the lowest layer that is trained; 0, the default, is the embeddings.
     mixed_precision: train with bfloat16 products, where the processor has them.
     prediction: "float32", or "bfloat16" to predict with such products, too; vectors then differ in
@@ -85,7 +84,7 @@ class LayerMix(nn.Module):
 
 
 class PretrainedNetwork(nn.Module):
-    """Batches of pieces -> the vectors of all tokens [tokens, width]; zeros for one without pieces.
+    """Batches of pieces -> the vectors of all tokens [tokens, width]; zeros without pieces.
     transformer: the contents of its config.json."""
 
     def __init__(self, transformer: dict[str, Any], settings: PretrainedSettings) -> None:
@@ -103,7 +102,7 @@ class PretrainedNetwork(nn.Module):
         _freeze(self.transformer, settings.trained_from)
 
     def forward(self, batches: list[PieceBatch], n_tokens: int, lower_precision: bool) -> Tensor:
-        """Computes the vectors; lower_precision: with bfloat16 products, where possible."""
+        """Computes the vectors; lower_precision: whether with bfloat16 products, where possible."""
         if not batches:
             return next(self.transformer.parameters()).new_zeros(n_tokens, self.output_dim)
         tokens = torch.cat([batch.tokens for batch in batches])
@@ -190,9 +189,7 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     model.set_dim("nO", network.output_dim)
 
 
-def _forward(
-    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
-) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool) -> Output:
     shim = torch_shim(model)
     settings: PretrainedSettings = model.attrs["settings"]
     network = cast(PretrainedNetwork, shim.module)
@@ -207,9 +204,4 @@ def _forward(
     )
     batches = [type(batch)(*(tensor.to(shim.device) for tensor in batch)) for batch in batches]
     rows: Tensor = shim.run(batches, sum(map(len, docs)), lower, is_train=is_train)
-
-    def backprop(d_rows: list[Floats2d]) -> list[Doc]:
-        backward(model, rows, d_rows)
-        return []
-
-    return to_rows(model, rows, [len(doc) for doc in docs]), backprop
+    return rows_of_docs(model, rows, docs)

@@ -10,6 +10,8 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
+from ..bridge.shim import Output, side_by_side
+
 
 def build_with_encoder_v1(
     embed: Model[list[Doc], list[Floats2d]],
@@ -24,8 +26,8 @@ def build_with_encoder_v1(
     when the component is initialised. encoder: `spacy-lal.PretrainedEncoder.v1`, or a listener to a
     shared one. gradient: factor of the encoder's gradient; with 0 only other components train it.
     Components of this package send the mean gradient over a batch's words. spaCy's tagger and
-    senter send the sum, which would outweigh the others in a shared encoder; for these, 0.001 turns
-    the sum into about a mean.
+    senter send the sum, which would outweigh other components in a shared encoder; for these, 0.001
+    turns the sum into about a mean.
     """
     if not gradient >= 0:
         raise ValueError(f"gradient must be at least 0, got {gradient}")
@@ -47,26 +49,17 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
         model.set_dim("nO", sum(layer.get_dim("nO") for layer in model.layers))
 
 
-def _forward(
-    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
-) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool) -> Output:
     embed, encoder = model.layers
-    xp = model.ops.xp
-    embedded, backprop_embed = embed(docs, is_train)
     encoded, backprop_encoder = encoder(docs, is_train)
-    width = embedded[0].shape[1] if embedded else 0
     gradient = model.attrs["gradient"]
 
-    def backprop(d_output: list[Floats2d]) -> list[Doc]:
+    def backprop(d_encoded: list[Floats2d]) -> list[Doc]:
         # without a gradient too, since the last listener's backprop updates the encoder for all
-        backprop_encoder([gradient * d[:, width:] for d in d_output])
-        docs_back: list[Doc] = backprop_embed(
-            [xp.ascontiguousarray(d[:, :width]) for d in d_output]
-        )
+        docs_back: list[Doc] = backprop_encoder([gradient * d for d in d_encoded])
         return docs_back
 
-    beside = zip(embedded, encoded, strict=True)
-    return [xp.concatenate(pair, axis=1) for pair in beside], backprop
+    return side_by_side(model, embed(docs, is_train), (encoded, backprop))
 
 
 @Language.factory("lal_empty_tensor", retokenizes=False)

@@ -27,7 +27,7 @@ class Window(NamedTuple):
 
 
 def cut(docs: list[Doc], counts: Numbers, room: int) -> list[Window]:
-    """Returns windows of at most `room` pieces over all tokens that have some, in order.
+    """Returns windows of at most `room` pieces over all tokens that have pieces, in order.
 
     counts: pieces of each token [tokens], each at most room // 2. A Doc is cut at its sentence
     boundaries, with as many sentences in a window as fit, or else at blank lines. Longer parts are
@@ -37,23 +37,17 @@ def cut(docs: list[Doc], counts: Numbers, room: int) -> list[Window]:
     windows: list[Window] = []
     offset = 0
     for doc in docs:
-        bounds = [offset + start for start in (*_starts(doc), len(doc))]
         if doc.has_annotation("SENT_START"):
-            bounds = _packed(bounds, ends, room)
+            starts = sentence_starts(doc, "existing")
+            bounds = _packed([offset + start for start in (*starts, len(doc))], ends, room)
+        else:
+            blank = [t.i + 1 for t in doc if t.is_space and t.text.count("\n") > 1]
+            bounds = [offset, *(offset + start for start in blank), offset + len(doc)]
         for start, end in pairwise(bounds):
             if ends[end] > ends[start]:
                 windows += overlapping(start, end, ends, room)
         offset += len(doc)
     return windows
-
-
-def _starts(doc: Doc) -> list[int]:
-    if doc.has_annotation("SENT_START"):
-        return sentence_starts(doc, "existing")
-    if not len(doc):
-        return []
-    blank = [t.i + 1 for t in doc[:-1] if t.is_space and t.text.count("\n") > 1]
-    return [0, *blank]
 
 
 def _packed(bounds: list[int], ends: Numbers, room: int) -> list[int]:
@@ -95,7 +89,7 @@ def deepest(windows: list[Window], n_tokens: int) -> Numbers:
 
 
 def alike(sizes: list[int], most: int = MOST_PIECES) -> Iterator[list[int]]:
-    """Yields batches of at most so many padded pieces, as numbers of windows of similar size."""
+    """Yields batches of windows of similar size, as indices, of at most so many padded pieces."""
     batch: list[int] = []
     total = 0
     for number in sorted(range(len(sizes)), key=sizes.__getitem__):

@@ -68,8 +68,8 @@ class WordPieces:
     def of_docs(self, docs: list[Doc], most: int) -> tuple[Numbers, Numbers]:
         """Returns the pieces of all tokens in order, and the number of each token's [tokens].
 
-        A whitespace token has none; another token has at most `most`, and at least one if the
-        tokenizer has a piece for the unknown.
+        A whitespace token has no pieces; another token has at most `most`, and at least one if the
+        tokenizer has a piece for unknown text.
         """
         words = [
             " " + token.text if self._reads_spaces and _after_space(token) else token.text
@@ -106,9 +106,9 @@ def _after_space(token: Token) -> bool:
 class PieceBatch(NamedTuple):
     """Windows of similar length, padded together.
 
-    pieces, types, mask [B, l]: the ids of pieces, their token types, and 1 where there is one. rows
-    [k]: the wanted pieces, counted over the flattened batch; tokens [k]: their tokens, counted over
-    all Docs. With "first" and "last" a token has one, with "mean" all of its own.
+    pieces, types, mask [B, l]: the ids of pieces, their token types, and 1 where there is a piece.
+    rows [k]: the wanted pieces, counted over the flattened batch; tokens [k]: their tokens, counted
+    over all Docs. With "first" and "last" a token has one piece, with "mean" all of its pieces.
     """
 
     pieces: Tensor

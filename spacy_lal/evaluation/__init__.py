@@ -32,18 +32,15 @@ def evaluate(
     corpora: Iterable[Path],
     *,
     prm: str = "nk",
-    batch_size: int | None = None,
     roles: Mapping[str, Any] | None = None,
     tune: Path | None = None,
-    join: int = 1,
 ) -> dict[str, Any]:
     """Return scores, as fractions, of each layer that the pipeline predicts and a corpus has.
 
-    `results` has a dict for each corpus. prm: EVALB's parameters, a name or a file. batch_size:
-    Docs a batch, None for the pipeline's. roles: arguments of `measure_roles`. tune: a corpus whose
-    best threshold the detector gets. join: sentences a Doc for the detector. A `.checks` file is
-    measured as `measure_textbook` does. Raises OSError, or
-    ValueError if there is nothing to compare, or for roles or tune without such a component.
+    `results` has a dict for each corpus. prm: EVALB's parameters, a name or a file. roles:
+    arguments of `measure_roles`. tune: a corpus whose best threshold the detector gets. A `.checks`
+    file is measured by `measure_textbook`. Raises OSError, or ValueError if there is nothing to
+    compare, or for roles or tune without such a component.
     """
     EvalbParameters.load(prm)  # raises its error before a corpus is parsed
     if roles:
@@ -53,35 +50,30 @@ def evaluate(
         report["threshold"] = best_threshold(*score_words(nlp, Corpus(tune))[:2])
     elif any(isinstance(pipe, ErrorDetector) for _, pipe in nlp.pipeline):
         report["threshold"] = detector_of(nlp).cfg["threshold"]
+    threshold = report.get("threshold")
     report["results"] = [
         {"corpus": path.name} | measure_textbook(nlp, path)
         if path.suffix == TEXTBOOK
-        else _measured(nlp, path, report.get("threshold"), prm, batch_size, roles or {}, join)
+        else _measured(nlp, path, threshold, prm, roles or {})
         for path in corpora
     ]
     return report
 
 
 def _measured(
-    nlp: Language,
-    path: Path,
-    threshold: float | None,
-    prm: str,
-    batch_size: int | None,
-    roles: Mapping[str, Any],
-    join: int,
+    nlp: Language, path: Path, threshold: float | None, prm: str, roles: Mapping[str, Any]
 ) -> dict[str, Any]:
     corpus = Corpus(path)
     gold = list(corpus.docs(nlp))
     # each measurement reads the corpus anew, as it annotates the Docs
     parts: list[dict[str, Any]] = []
     if any(map(is_parsed, gold)) and is_parsed(nlp("One sentence to warm up .")):
-        parts.append(measure_parses(nlp, list(corpus(nlp)), prm, batch_size))
+        parts.append(measure_parses(nlp, list(corpus(nlp)), prm))
     has_lisa = any(isinstance(pipe, LisaSRL) for _, pipe in nlp.pipeline)
     if has_lisa and any(FRAMES_KEY in doc.spans for doc in gold):
         parts.append(measure_roles(nlp, list(corpus(nlp)), **roles))
     if threshold is not None and any(detector_of(nlp).spans_key in doc.spans for doc in gold):
-        parts.append(measure_errors(nlp, corpus, threshold, join))
+        parts.append(measure_errors(nlp, corpus, threshold))
     if not parts:
         raise ValueError(f"nothing to compare: {path} has no gold of what the pipeline finds")
     result: dict[str, Any] = {"corpus": path.name, "sentences": len(gold)}

@@ -1,7 +1,7 @@
 """Detection of grammatical errors: on corpora, and on pairs of a textbook's sentences.
 
-On a corpus the pipeline reads the gold words and, unless sentences are joined, the gold sentence
-boundaries; precision, recall and F0.5 count tokens, as in MultiGED-2023.
+On a corpus the pipeline reads the gold words and sentence boundaries; precision, recall and F0.5
+count tokens, as in MultiGED-2023.
 
 A file of pairs has three columns with tabs between them, and a line that names them: kind, wrong,
 right. Brackets in the wrong sentence mark words that are changed or unnecessary, and the word after
@@ -17,17 +17,16 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example
 
-from ..annotations.grammar_errors import CORRECT, error_scores, get_errors, set_errors
+from ..annotations.grammar_errors import CORRECT, error_scores, get_errors
 from ..formats.files import FormatError, read_text
 from ..ged.component import ErrorDetector
 from ..ged.scorer import Detection
@@ -44,16 +43,10 @@ def detector_of(nlp: Language) -> ErrorDetector:
     return detector
 
 
-def measure_errors(
-    nlp: Language, corpus: Corpus, threshold: float | None = None, join: int = 1
-) -> dict[str, Any]:
-    """Return scores on a corpus, at a threshold (None: the detector's own) and at the best one.
-
-    join: sentences a Doc; several are without boundaries. Raises ValueError as `score_words` does.
-    """
-    pipe = detector_of(nlp)
-    threshold = pipe.cfg["threshold"] if threshold is None else threshold
-    gold, scores, speed = score_words(nlp, corpus, join)
+def measure_errors(nlp: Language, corpus: Corpus, threshold: float) -> dict[str, Any]:
+    """Return scores on a corpus, at a threshold and at the best one. Raises ValueError as
+    `score_words` does."""
+    gold, scores, speed = score_words(nlp, corpus)
     marked = scores >= threshold
     best = best_threshold(gold, scores)
     counts = detection(gold, marked)
@@ -71,44 +64,31 @@ def measure_errors(
     }
 
 
-def score_words(nlp: Language, corpus: Corpus, join: int = 1) -> tuple[Bools, Reals, float]:
+def score_words(nlp: Language, corpus: Corpus) -> tuple[Bools, Reals, float]:
     """Return whether each word is an error, its probability, and the detector's words a second.
     Docs without a span group of errors don't count. Raises ValueError if none has one."""
     pipe = detector_of(nlp)
     examples = [e for e in corpus(nlp) if pipe.spans_key in e.reference.spans]
     if not examples:
-        raise ValueError(
-            f"no errors are annotated in {corpus.path}: none of its Docs has "
-            f"doc.spans[{pipe.spans_key!r}]"
-        )
-    if join > 1:
-        some = [examples[start : start + join] for start in range(0, len(examples), join)]
-        examples = [_joined([e.reference for e in few], pipe.spans_key) for few in some]
-    docs = [example.predicted for example in examples]
+        raise ValueError(f"no Doc in {corpus.path} has doc.spans[{pipe.spans_key!r}], its errors")
+    docs: Iterable[Doc] = [example.predicted for example in examples]
     docs = list(run_pipes(pipes_before(nlp, pipe), docs, nlp.batch_size))
     start = time.perf_counter()
     docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
     seconds = time.perf_counter() - start
-    gold: list[bool] = []
-    scores: list[float] = []
-    for doc, example in zip(docs, examples, strict=True):
-        labels = get_errors(example.reference, pipe.spans_key)
-        of_doc = error_scores(doc, pipe.spans_key) or []
-        for token, label, score in zip(doc, labels, of_doc, strict=True):
-            if not token.is_space:
-                gold.append(label != CORRECT)
-                scores.append(score)
-    return numpy.asarray(gold), numpy.asarray(scores), len(gold) / seconds
-
-
-def _joined(references: list[Doc], key: str) -> Example:
-    """Return sentences as one text without boundaries."""
-    tokens = [(token, token.i + 1 == len(doc)) for doc in references for token in doc]
-    words = [token.text for token, _ in tokens]
-    spaces = [is_last or bool(token.whitespace_) for token, is_last in tokens]
-    text, labelled = (Doc(references[0].vocab, words=words, spaces=spaces) for _ in range(2))
-    set_errors(labelled, [label for doc in references for label in get_errors(doc, key)], key=key)
-    return Example(text, labelled)
+    found = [
+        (label != CORRECT, score)
+        for doc, example in zip(docs, examples, strict=True)
+        for token, label, score in zip(
+            doc,
+            get_errors(example.reference, pipe.spans_key),
+            error_scores(doc, pipe.spans_key) or [],
+            strict=True,
+        )
+        if not token.is_space
+    ]
+    gold, scores = map(numpy.asarray, zip(*found, strict=True))
+    return gold, scores, len(gold) / seconds
 
 
 def detection(gold: Bools, found: Bools) -> Detection:
@@ -131,8 +111,8 @@ def best_threshold(gold: Bools, scores: Reals) -> float:
 
 
 def lowest_threshold(scores: Reals, most: float) -> float:
-    """Return the lowest threshold, in nine decimals, that at most a share `most` reaches. Raises
-    ValueError if more have the highest probability."""
+    """Return the lowest threshold, in nine decimals, that at most a share `most` of the
+    probabilities reaches. Raises ValueError if there is none."""
     allowed = math.floor(most * len(scores) + 1e-9)  # 0.29 * 100 is less than 29
     if allowed >= len(scores):
         return 0.0
@@ -148,26 +128,23 @@ def choose_threshold(
 ) -> tuple[float, list[dict[str, Any]]]:
     """Return the lowest threshold that is high enough for each file, and a row for each file.
 
-    correct: files without errors, of whose words at most a share `most` may be marked. tune: a file
-    with errors, whose best threshold is a lower bound. A row has the file, its words, its lowest
-    threshold, and the share of words that the chosen one marks. Raises ValueError for a file of the
-    other kind, or without any file.
+    correct: files without errors, in which at most a share `most` of the words may be marked. tune:
+    a file with errors, whose best threshold is a lower bound. A row has the file, its words, its
+    lowest threshold, and the share of words marked at the chosen threshold. Raises ValueError for a
+    file of the other kind, or without files.
     """
     if not correct and tune is None:
         raise ValueError("no files to choose a threshold by")
     needed: dict[Path, tuple[float, Reals]] = {}
     # one by one, as a small file would not count among all
-    for path in correct:
+    for path in (*correct, *([tune] if tune else [])):
         gold, scores, _ = score_words(nlp, Corpus(path))
-        if gold.any():
-            raise ValueError(f"{path} has tokens that are labelled as errors")
-        needed[path] = lowest_threshold(scores, most), scores
-    if tune is not None:
-        gold, scores, _ = score_words(nlp, Corpus(tune))
-        if not gold.any():
-            raise ValueError(f"no token in {tune} is labelled as an error")
+        if gold.any() != (path == tune):
+            which = "no" if path == tune else "a"
+            raise ValueError(f"{path} has {which} word that is labelled as an error")
         # in the stored decimals, rounded down to mark no token less
-        needed[tune] = math.floor(best_threshold(gold, scores) * 1e9) / 1e9, scores
+        best = math.floor(best_threshold(gold, scores) * 1e9) / 1e9
+        needed[path] = best if path == tune else lowest_threshold(scores, most), scores
     chosen = max(lowest for lowest, _ in needed.values())
     return chosen, [
         {
@@ -184,8 +161,7 @@ COLUMNS = ("kind", "wrong", "right")
 """The columns of a file of pairs, which its first line names."""
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """A wrong sentence, without brackets, and its correction. places: start and end of bracketed
     text, in characters of the wrong sentence."""
 
@@ -195,42 +171,37 @@ class Pair:
     right: str
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Marks in a pair's sentences.
+class Outcome(NamedTuple):
+    """Marks in the sentences of a pair, of a kind and with a wrong sentence.
 
     found: whether a wrong token is marked. elsewhere: number of other marks in the wrong sentence.
     in_right: marked tokens of the correction.
     """
 
-    pair: Pair
+    kind: str
+    wrong: str
     found: bool
     elsewhere: int
-    in_right: tuple[str, ...]
+    in_right: list[str]
 
 
 def read_pairs(path: str | Path) -> list[Pair]:
     """Read pairs. Raises FormatError for other than three columns or for unmatched brackets."""
-
-    def wrong_at(line: int, message: str) -> FormatError:
-        return FormatError(message, source=str(path), line=line)
-
-    header, *rows = enumerate(read_text(path).removesuffix("\n").split("\n"), start=1)
-    if tuple(header[1].split("\t")) != COLUMNS:
-        raise wrong_at(1, f"the first line isn't {', '.join(COLUMNS)} with tabs between them")
+    header, *rows = read_text(path).removesuffix("\n").split("\n")
+    if tuple(header.split("\t")) != COLUMNS or not rows:
+        columns = f"the first line isn't {', '.join(COLUMNS)} with tabs between them"
+        raise FormatError(f"{columns}, or no pair is below it", source=str(path), line=1)
     pairs = []
-    for line, row in rows:
-        cells = row.split("\t")
-        if len(cells) != len(COLUMNS) or not all(cell.strip() for cell in cells):
-            raise wrong_at(line, f"expected {len(COLUMNS)} columns with tabs between them")
-        kind, marked, right = cells
-        wrong, places = _unmarked(marked)
-        if not places or set("[]") & set(wrong + right):
-            message = "expected [brackets] around the words that are wrong, and no other brackets"
-            raise wrong_at(line, message)
-        pairs.append(Pair(kind, wrong, places, right))
-    if not pairs:
-        raise wrong_at(1, "expected pairs of sentences below the first line, found none")
+    for line, row in enumerate(rows, start=2):
+        cells = [cell for cell in row.split("\t") if cell.strip()]
+        wrong, places = _unmarked("".join(cells[1:2]))
+        if len(cells) != len(COLUMNS) or not places or set("[]") & set(wrong + cells[-1]):
+            said = (
+                f"expected {len(COLUMNS)} columns with tabs between them, and [brackets] around "
+                "the words that are wrong, but no others"
+            )
+            raise FormatError(said, source=str(path), line=line)
+        pairs.append(Pair(cells[0], wrong, places, cells[2]))
     return pairs
 
 
@@ -247,25 +218,17 @@ def _unmarked(marked: str) -> tuple[str, tuple[tuple[int, int], ...]]:
 
 def evaluate_pairs(nlp: Language, path: Path) -> dict[str, Any]:
     """Return shares by kind and of all pairs, as fractions, and the marks of every pair."""
-    pairs = read_pairs(path)
     pipe = detector_of(nlp)
-    found = list(outcomes(nlp, pairs, pipe.cfg["threshold"], pipe.spans_key))
-    kinds = list(dict.fromkeys(pair.kind for pair in pairs))
+    found = list(outcomes(nlp, read_pairs(path), pipe.cfg["threshold"], pipe.spans_key))
+    kinds: dict[str, list[Outcome]] = defaultdict(list)
+    for one in found:
+        kinds[one.kind].append(one)
     return {
         "pairs": path.name,
         "threshold": pipe.cfg["threshold"],
-        "kinds": {kind: _shares([one for one in found if one.pair.kind == kind]) for kind in kinds},
+        "kinds": {kind: _shares(of_kind) for kind, of_kind in kinds.items()},
         "all": _shares(found),
-        "each": [
-            {
-                "kind": one.pair.kind,
-                "wrong": one.pair.wrong,
-                "found": one.found,
-                "elsewhere": one.elsewhere,
-                "in_right": list(one.in_right),
-            }
-            for one in found
-        ],
+        "each": [one._asdict() for one in found],
     }
 
 
@@ -273,6 +236,10 @@ def outcomes(
     nlp: Language, pairs: Sequence[Pair], threshold: float, key: str = "errors"
 ) -> Iterator[Outcome]:
     """Yield the marks of each pair, of which the pipeline reads each sentence by itself."""
+
+    def marks(doc: Doc) -> list[int]:
+        return [at for at, score in enumerate(error_scores(doc, key) or []) if score >= threshold]
+
     wrong = nlp.pipe(pair.wrong for pair in pairs)
     right = nlp.pipe(pair.right for pair in pairs)
     for pair, one, other in zip(pairs, wrong, right, strict=True):
@@ -282,13 +249,9 @@ def outcomes(
             for start, end in pair.places
             if token.idx < end and start < token.idx + len(token)
         }
-        marked, in_right = (
-            [at for at, score in enumerate(error_scores(doc, key) or []) if score >= threshold]
-            for doc in (one, other)
-        )
-        elsewhere = len(set(marked) - gold)
-        texts = tuple(other[at].text for at in in_right)
-        yield Outcome(pair, bool(gold & set(marked)), elsewhere, texts)
+        marked = set(marks(one))
+        in_right = [other[at].text for at in marks(other)]
+        yield Outcome(pair.kind, pair.wrong, bool(gold & marked), len(marked - gold), in_right)
 
 
 def _shares(found: Sequence[Outcome]) -> dict[str, float]:

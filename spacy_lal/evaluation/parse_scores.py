@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import numpy
-from spacy.attrs import SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -31,8 +29,7 @@ from ..training.corpus import Corpus
 
 ATTACHMENT = ("dep_uas", "dep_las", "ptb_uas", "ptb_las", "conll18_uas", "conll18_las")
 """The scores of heads in a report."""
-Given = Literal["nothing", "sentences", "tokens", "both"]
-GIVEN: tuple[Given, ...] = ("nothing", "sentences", "tokens", "both")
+GIVEN = ("nothing", "sentences", "tokens", "both")
 """Parts of the gold annotation of raw text that a pipeline may be given."""
 
 
@@ -41,13 +38,11 @@ def is_parsed(doc: Doc) -> bool:
     return CONSTITUENTS_KEY in doc.spans or any(map(doc.has_annotation, ("DEP", "TAG")))
 
 
-def measure_parses(
-    nlp: Language, examples: list[Example], prm: str = "nk", batch_size: int | None = None
-) -> dict[str, Any]:
+def measure_parses(nlp: Language, examples: list[Example], prm: str = "nk") -> dict[str, Any]:
     """Return scores, amount of text and speed; `by_label` has constituents and relations."""
     nlp("One sentence to warm up .")
     cpu, wall = time.process_time(), time.perf_counter()
-    docs = nlp.pipe((example.predicted for example in examples), batch_size=batch_size)
+    docs = nlp.pipe(example.predicted for example in examples)
     pairs = [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     words = sum(len(pair.reference) for pair in pairs)
@@ -81,45 +76,37 @@ def label_table(
 
 
 def evaluate_raw(nlp: Language, corpus: Path, trees: Path | None = None) -> dict[str, Any]:
-    """Return scores on the paragraphs of a corpus, for each of `GIVEN`. Raises OSError or
+    """Return scores on the paragraphs of a corpus, as texts, for each of `GIVEN`. Raises OSError or
     ValueError."""
     gold = read_paragraphs(nlp, corpus, trees)
-    return {
-        "corpus": corpus.name,
-        "paragraphs": len(gold),
-        "words": sum(map(len, gold)),
-        "given": {given: measure_raw(nlp, gold, given).as_dict() for given in GIVEN},
-    }
+    given = {}
+    for what in GIVEN:
+        scores = RawTextScores()
+        for doc, found in zip(gold, nlp.pipe(_input(nlp, doc, what) for doc in gold), strict=True):
+            scores.add(doc, found)
+        given[what] = scores.as_dict()
+    words = sum(map(len, gold))
+    return {"corpus": corpus.name, "paragraphs": len(gold), "words": words, "given": given}
 
 
-def measure_raw(nlp: Language, gold: Iterable[Doc], given: Given = "nothing") -> RawTextScores:
-    """Return scores of the pipeline on the texts of Docs with gold annotation. given: gold
-    annotation it may use. Sentence starts within one of its tokens get lost."""
-    gold = list(gold)
-    scores = RawTextScores()
-    for doc, found in zip(gold, nlp.pipe(_inputs(nlp, gold, given)), strict=True):
-        scores.add(doc, found)
-    return scores
-
-
-def _inputs(nlp: Language, gold: Iterable[Doc], given: Given) -> Iterator[Doc]:
-    for doc in gold:
-        if given in ("tokens", "both"):
-            made = bare_doc(doc, nlp.vocab, sentence_starts=False)
-        else:
-            made = nlp.make_doc(doc.text)
-        if given in ("sentences", "both"):
-            starts = {token.idx for token in doc if token.is_sent_start}
-            values: Any = numpy.asarray([1 if t.idx in starts else -1 for t in made], dtype="int64")
-            made.from_array([SENT_START], values.view("uint64"))
-        yield made
+def _input(nlp: Language, doc: Doc, given: str) -> Doc:
+    """Return a Doc without annotation but what is given. Starts within its tokens get lost."""
+    if given in ("tokens", "both"):
+        made = bare_doc(doc, nlp.vocab, sentence_starts=False)
+    else:
+        made = nlp.make_doc(doc.text)
+    if given in ("sentences", "both"):
+        starts = {token.idx for token in doc if token.is_sent_start}
+        for token in made:
+            token.is_sent_start = token.idx in starts
+    return made
 
 
 def read_paragraphs(nlp: Language, corpus: Path, trees: Path | None = None) -> list[Doc]:
-    """Return the paragraphs of a corpus with one sentence a Doc.
+    """Return the paragraphs of a corpus with one sentence per Doc.
 
     trees: a corpus with some of the same sentences, by sent_id, whose constituents and tags count.
-    Raises ValueError if a sentence there has other words, or none is there.
+    Raises ValueError if such a sentence has other words, or if there is none.
     """
     annotated = {}
     if trees is not None:
@@ -134,10 +121,7 @@ def read_paragraphs(nlp: Language, corpus: Path, trees: Path | None = None) -> l
         if partner := annotated.get(doc.user_data.get("sent_id")):
             known = True
             if [token.text for token in partner] != [token.text for token in doc]:
-                raise ValueError(
-                    f"{trees}: sentence {doc.user_data['sent_id']} has other words than in the "
-                    "corpus"
-                )
+                raise ValueError(f"{trees}: {doc.user_data['sent_id']} has other words there")
             for token, other in zip(doc, partner, strict=True):
                 token.tag_ = other.tag_
             if CONSTITUENTS_KEY in partner.spans:

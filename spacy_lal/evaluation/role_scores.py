@@ -9,24 +9,17 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 from typing import Any, cast
 
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..annotations import (
-    FrameSpans,
-    get_constituents,
-    get_frames,
-    set_constituents,
-    set_dependencies,
-    set_frames,
-)
-from ..annotations.frames import join_continuations
+from ..annotations import get_constituents, set_constituents, set_dependencies
+from ..annotations.frames import FrameSpans, get_frames, join_continuations, set_frames
 from ..annotations.words import bare_doc
-from ..pipeline.loading import load_pipeline
-from ..pipeline.pipes import only_pipe
+from ..pipeline.pipes import load_pipeline, only_pipe, run_pipes
 from ..scoring.attachment import score_attachment
 from ..scoring.srl_eval import SrlReport, score_sentence
 from ..srl.component import LisaSRL
@@ -39,10 +32,7 @@ LENGTHS = (10, 20, 30, 40)
 """The greatest length in words of each group of sentences but the last."""
 DISTANCES = (0, 2, 5, 10)
 """The greatest distance in words of each group of arguments but the last."""
-SETTINGS = (
-    *("unique_core_roles", "overwrite_heads", "overwrite_parser"),
-    *("decoder", "parse_source", "predicate_source"),
-)
+SETTINGS = ("overwrite_heads", "overwrite_parser", "decoder", "parse_source", "predicate_source")
 """Settings of `lisa_srl` that a measurement changes and restores."""
 SCORES = ("srl_p", "srl_r", "srl_f", "srl_pred_p", "srl_pred_r", "srl_pred_f")
 """The scores of a row."""
@@ -59,32 +49,24 @@ def measure_roles(
     parses: Sequence[str] = ("model",),
     predicates: Sequence[str] = ("model", "gold"),
     decoders: Sequence[str] | None = None,
-    unique: bool | None = None,
 ) -> dict[str, Any]:
-    """Return scores of the first and (`roles`) of each combination of parses, predicates and
-    decoder.
+    """Return scores of each combination (`roles`) of parses, predicates and decoder, and of the
+    first one.
 
-    parses: "model", "gold", or pipelines with heads. predicates: "model", "gold". decoders, unique
-    (whether a frame may have a core role only once): None for the component's. Raises ValueError
-    for other predicates, parses without heads, or a Doc of several sentences.
+    parses: "model", "gold", or pipelines with heads. predicates: "model", "gold". decoders: None
+    for the component's. Raises ValueError for other predicates, parses without heads, or a Doc of
+    several sentences.
     """
     if unknown := set(predicates) - {"model", "gold"}:
-        raise ValueError(
-            f"--predicates must be model, gold, or model,gold, not {', '.join(sorted(unknown))}"
-        )
+        raise ValueError(f"--predicates must be model, gold, or both, not {min(unknown)}")
     for example in examples:
         doc = example.reference
         if doc.has_annotation("SENT_START") and len(list(doc.sents)) > 1:
             # other parses would have other boundaries
-            raise ValueError(
-                "the corpus has Docs of several sentences: convert it again, with one sentence in "
-                "each Doc"
-            )
+            raise ValueError("the corpus has Docs of several sentences: convert it again")
     pipe: LisaSRL = only_pipe(nlp, LisaSRL, "component lisa_srl")
     before = {name: getattr(pipe, name) for name in SETTINGS}
     try:
-        if unique is not None:
-            pipe.unique_core_roles = unique
         # keeps the heads that roles are based on
         pipe.overwrite_heads, pipe.overwrite_parser = False, None
         runs = list(_runs(nlp, pipe, examples, parses, predicates, decoders or [pipe.decoder]))
@@ -108,7 +90,7 @@ def measure_roles(
     return {
         **{key: rows[0][key] for key in SCORES},
         "srl_per_type": per_type,
-        "unique_core_roles": pipe.unique_core_roles if unique is None else unique,
+        "unique_core_roles": pipe.unique_core_roles,
         "by_label": {"roles": label_table(per_type, labels)},
         "roles": rows,
     }
@@ -124,13 +106,39 @@ def _runs(
 ) -> Iterator[tuple[dict[str, str], list[Example], float]]:
     """Yield predictions beside gold for each combination, and words a second of processor time."""
     all_heads = [_heads_of(source, nlp, examples) for source in parses]
-    trees = _trees_of(nlp, pipe, examples)
-    for source, heads in zip(parses, all_heads, strict=True):
-        for given in predicates:
-            for decoder in decoders:
-                pipe.decoder = cast(RoleDecoding, decoder)
-                header = {"parses": source, "predicates": given, "decoder": decoder}
-                yield header, *_run(nlp, pipe, examples, heads, trees, given == "gold")
+    trees: list[list[LabelledSpan]] = []
+    if pipe.nonconstituent_penalty:  # arguments depend on the parser's constituents
+        with nlp.select_pipes(disable=[pipe.name]):
+            trees = [get_constituents(doc) for doc in nlp.pipe(_copies(nlp, examples))]
+    # only the shared encoder, no annotating component
+    encoders: list[Any] = [
+        other
+        for _, other in nlp.pipeline
+        if pipe.name in getattr(other, "listening_components", ())
+    ]
+    for (source, heads), given, decoder in product(
+        zip(parses, all_heads, strict=True), predicates, decoders
+    ):
+        docs = _copies(nlp, examples)
+        for doc, of_doc in zip(docs, heads or (), strict=False):
+            set_dependencies(doc, *of_doc)
+        for doc, constituents in zip(docs, trees, strict=False):
+            if constituents:
+                set_constituents(doc, constituents)
+        if given == "gold":
+            for doc, example in zip(docs, examples, strict=True):
+                gold = ((f.predicate.i, f.roleset) for f in get_frames(example.reference))
+                set_frames(doc, [FrameSpans(i, roleset, [(i, i + 1, "V")]) for i, roleset in gold])
+        pipe.decoder = cast(RoleDecoding, decoder)
+        pipe.parse_source = "model" if heads is None else "doc"
+        pipe.predicate_source = "doc" if given == "gold" else "model"
+        docs = list(run_pipes(encoders, docs, nlp.batch_size))
+        cpu = time.process_time()
+        docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
+        cpu = time.process_time() - cpu
+        pairs = [Example(doc, e.reference) for doc, e in zip(docs, examples, strict=True)]
+        header = {"parses": source, "predicates": given, "decoder": decoder}
+        yield header, pairs, sum(map(len, docs)) / cpu
 
 
 def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads | None:
@@ -144,58 +152,14 @@ def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads | No
         docs = list(parser.pipe(_copies(parser, examples)))
     if not any(doc.has_annotation("DEP") for doc in docs):
         # LISA would use its own parses instead
-        raise ValueError(
-            "the corpus has no gold heads" if source == "gold" else f"{source} finds no heads"
-        )
+        none = "the corpus has no gold heads" if source == "gold" else f"{source} finds no heads"
+        raise ValueError(none)
     return [([t.head.i for t in doc], [t.dep_ for t in doc]) for doc in docs]
-
-
-def _trees_of(
-    nlp: Language, pipe: LisaSRL, examples: list[Example]
-) -> list[list[LabelledSpan]] | None:
-    """Return the parser's constituents; None if arguments don't depend on them."""
-    if not pipe.nonconstituent_penalty:
-        return None
-    with nlp.select_pipes(disable=[pipe.name]):
-        docs = nlp.pipe(_copies(nlp, examples))
-        return [get_constituents(doc) for doc in docs]
 
 
 def _copies(nlp: Language, examples: list[Example]) -> list[Doc]:
     predicted = (example.predicted for example in examples)
     return [bare_doc(doc, nlp.vocab, one_sentence=True) for doc in predicted]
-
-
-def _run(
-    nlp: Language,
-    pipe: LisaSRL,
-    examples: list[Example],
-    heads: Heads | None,
-    trees: list[list[LabelledSpan]] | None,
-    gold_predicates: bool,
-) -> tuple[list[Example], float]:
-    """Return predictions beside gold, and the component's words a second of processor time."""
-    docs = _copies(nlp, examples)
-    for doc, of_doc in zip(docs, heads or (), strict=False):
-        set_dependencies(doc, *of_doc)
-    for doc, constituents in zip(docs, trees or (), strict=False):
-        if constituents:
-            set_constituents(doc, constituents)
-    if gold_predicates:
-        for doc, example in zip(docs, examples, strict=True):
-            gold = ((f.predicate.i, f.roleset) for f in get_frames(example.reference))
-            set_frames(doc, [FrameSpans(i, roleset, [(i, i + 1, "V")]) for i, roleset in gold])
-    pipe.parse_source = "model" if heads is None else "doc"
-    pipe.predicate_source = "doc" if gold_predicates else "model"
-    for _, other in nlp.pipeline:
-        # only the shared encoder, no annotating component
-        if pipe.name in getattr(other, "listening_components", ()):
-            docs = list(cast(Any, other).pipe(docs, batch_size=nlp.batch_size))
-    cpu = time.process_time()
-    docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
-    cpu = time.process_time() - cpu
-    pairs = [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
-    return pairs, sum(map(len, docs)) / cpu
 
 
 def _row(pairs: list[Example], speed: float, right: dict[str, list[str]]) -> dict[str, Any]:
@@ -228,18 +192,15 @@ def _by_sentence(
 
 
 def _report(pairs: Iterable[Example], kept: Kept = lambda *_: True) -> SrlReport:
-    reports = (
-        score_sentence(
-            list(_frames(pair.reference, kept)),
-            list(_frames(pair.predicted, kept)),
-            end_to_end=True,
-        )
-        for pair in pairs
-    )
-    return sum(reports, SrlReport())
+    report = SrlReport()
+    for pair in pairs:
+        gold, found = _frames(pair.reference, kept), _frames(pair.predicted, kept)
+        report += score_sentence(gold, found, end_to_end=True)
+    return report
 
 
-def _frames(doc: Doc, kept: Kept) -> Iterator[FrameSpans]:
+def _frames(doc: Doc, kept: Kept) -> list[FrameSpans]:
+    frames = []
     for frame in get_frames(doc):
         spans = sorted((span.start, span.end, span.label_) for span in frame.arguments)
         arguments = [
@@ -247,13 +208,14 @@ def _frames(doc: Doc, kept: Kept) -> Iterator[FrameSpans]:
         ]
         predicate = frame.predicate.i
         those = [span for pieces in arguments if kept(predicate, pieces) for span in pieces]
-        yield FrameSpans(predicate, "", those)
+        frames.append(FrameSpans(predicate, "", those))
+    return frames
 
 
 def _f1(report: SrlReport) -> dict[str, float]:
     return {
-        "f": report.overall.f1 / 100,
-        "arguments": report.overall.correct + report.overall.missed,
+        "f": report.overall.fscore,
+        "arguments": report.overall.tp + report.overall.fn,
         "sentences": report.sentences,
     }
 

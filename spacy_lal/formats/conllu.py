@@ -17,7 +17,7 @@ from spacy.parts_of_speech import IDS as UNIVERSAL_TAGS
 from spacy.tokens import Doc, Span, Token
 
 from ..annotations import CONSTITUENTS_KEY, constituent_tree
-from .files import FormatError, is_number, read_text
+from .files import FormatError, blocks, is_number, read_text
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence, tree_fault
 
@@ -40,8 +40,8 @@ class Conllu(Files):
     pattern: Pattern = "*.conllu"
     tags: Annotated[TagColumn, "The column of tags, if any."] = TagColumn.xpos
 
-    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
-        for found in read_conllu(path):
+    def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
+        for found in parse_conllu(text, source=source):
             if self.takes(found):
                 sentence, fault = self.sentence(found)
                 if fault:
@@ -54,7 +54,7 @@ class Conllu(Files):
         return True
 
     def sentence(self, found: ConlluSentence) -> tuple[TreebankSentence, str]:
-        """Return the sentence, and why its heads were left out ("" if they weren't)."""
+        """Return the sentence, and the reason why its heads are left out ("" if they aren't)."""
         return to_sentence(found, self.tags)
 
     def write(self, doc: Doc) -> str:
@@ -65,7 +65,7 @@ class Conllu(Files):
 class ConlluSentence:
     """The syntactic words of a sentence, without multiword tokens and empty nodes.
 
-    heads: from 1, 0 for a root; None if any word has none. A column's "_" becomes "", except for
+    heads: from 1, 0 for a root; None if any word has no head. A column's "_" becomes "", except for
     words and lemmas that are underscores themselves.
     spaces: whether whitespace follows; there is none within a multiword token.
     multiword: first and last word of each multiword token, from 0, and its form.
@@ -92,7 +92,7 @@ class ConlluSentence:
     multiword: list[tuple[int, int, str]] = field(default_factory=list)
 
     def tags(self, column: TagColumn) -> list[str]:
-        """Return the words' tags, "" for a word without one."""
+        """Return the words' tags, "" for a word without a tag."""
         none = [""] * len(self.words)
         return {TagColumn.xpos: self.xpos, TagColumn.upos: self.upos}.get(column, none)
 
@@ -104,18 +104,15 @@ def read_conllu(path: str | Path) -> Iterator[ConlluSentence]:
 
 def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSentence]:
     """Yield the sentences of a CoNLL-U or CoNLL-X text. Raises FormatError."""
-    document = paragraph = sentence_id = ""
+    document = paragraph = ""
     place = -1
-    sentence: ConlluSentence | None = None
-    multiword = (0, False)  # last word of the latest range, space after it
-    for number, row in enumerate([*text.split("\n"), ""], start=1):
-        row = row.rstrip("\r")
-        if not row.strip():
-            if sentence is not None:
-                yield _checked(sentence)
-            sentence, sentence_id, multiword = None, "", (0, False)
-            continue
-        if row.startswith("#"):
+    for block in blocks(text):
+        sentence_id = ""
+        rows: list[tuple[int, list[str]]] = []
+        for number, row in block:
+            if not row.startswith("#"):
+                rows.append((number, row.rstrip("\r").split("\t")))
+                continue
             name, _, value = (part.strip() for part in row[1:].partition("="))
             if name == "sent_id":
                 sentence_id = value
@@ -124,69 +121,59 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
             if name in ("newdoc", "newdoc id", "newpar", "newpar id"):
                 of_paragraph = value if name == "newpar id" else str(number)
                 paragraph = f"{document or Path(source).name}:{of_paragraph}"
-            continue
-        columns = row.split("\t")
-        if not 8 <= len(columns) <= 10:
-            message = f"expected 10 columns between tabs, found {len(columns)}"
-            raise FormatError(message, source, number)
-        if sentence is None:
+        if rows:
             place += 1
-            sentence = ConlluSentence(source, number, sentence_id, document, place, paragraph)
-        identifier, form = columns[:2]
+            sentence = ConlluSentence(source, rows[0][0], sentence_id, document, place, paragraph)
+            _add_words(sentence, rows)
+            yield sentence
+
+
+def _add_words(sentence: ConlluSentence, rows: list[tuple[int, list[str]]]) -> None:
+    """Add the words of numbered rows. Raises FormatError."""
+    words: list[list[str]] = []
+    last, after = 0, False  # last word of the latest range, space after it
+    for number, columns in rows:
+        fault = ""
+        word, identifier = len(words) + 1, columns[0]
+        first, hyphen, end = identifier.partition("-")
         space = "SpaceAfter=No" not in columns[-1].split("|")
-        word = len(sentence.words) + 1
-        if "." in identifier:
+        if not 8 <= len(columns) <= 10:
+            fault = f"expected 10 columns between tabs, found {len(columns)}"
+        elif "." in identifier:
             continue
-        if "-" in identifier:
-            first, _, last = identifier.partition("-")
-            if first != str(word) or not is_number(last) or int(last) < word:
-                example = f"{word}-{word + 1}"
-                message = f"bad word range {identifier!r}: expected one such as {example}"
-                raise FormatError(message, source, number)
-            if word <= multiword[0]:
-                message = f"word range {identifier!r} overlaps the one before"
-                raise FormatError(message, source, number)
-            multiword = int(last), space
-            sentence.multiword.append((word - 1, int(last) - 1, form))
-            continue
-        if identifier != str(word):
-            raise FormatError(f"expected word {word}, found {identifier!r}", source, number)
-        if word <= multiword[0]:
-            space = word == multiword[0] and multiword[1]
-        _add_word(sentence, columns, space, number)
-
-
-def _add_word(sentence: ConlluSentence, columns: list[str], space: bool, line: int) -> None:
-    """Add a row. Raises FormatError for an empty word, or a head that is no number."""
-    form, lemma, upos, xpos, feats, head, deprel = columns[1:8]
-    if not form:
-        raise FormatError("empty word in the second column", sentence.source, line)
-    sentence.words.append(form)
-    sentence.lemmas.append(lemma if form == "_" else _known(lemma))
-    sentence.upos.append(_known(upos))
-    sentence.xpos.append(_known(xpos))
-    sentence.feats.append(_known(feats))
-    sentence.deprels.append(_known(deprel))
-    sentence.spaces.append(space)
-    if head == "_":
-        sentence.heads = None
-    elif not is_number(head):
-        raise FormatError(f"head {head!r} isn't a number", sentence.source, line)
-    elif sentence.heads is not None:
-        sentence.heads.append(int(head))
-
-
-def _checked(sentence: ConlluSentence) -> ConlluSentence:
-    length = len(sentence.words)
-    for first, last, form in sentence.multiword:
-        if last >= length:
-            message = f"{form!r} is words {first + 1}-{last + 1} of a sentence of {length}"
-            raise FormatError(message, sentence.source, sentence.line)
+        elif hyphen and (first != str(word) or not is_number(end) or int(end) < word):
+            fault = f"bad word range {identifier!r}: expected one such as {word}-{word + 1}"
+        elif hyphen and word <= last:
+            fault = f"word range {identifier!r} overlaps the one before"
+        elif hyphen:
+            last, after = int(end), space
+            sentence.multiword.append((word - 1, last - 1, columns[1]))
+        elif identifier != str(word):
+            fault = f"expected word {word}, found {identifier!r}"
+        elif not columns[1]:
+            fault = "empty word in the second column"
+        elif columns[6] != "_" and not is_number(columns[6]):
+            fault = f"head {columns[6]!r} isn't a number"
+        else:
+            words.append(columns)
+            sentence.spaces.append((word == last and after) if word <= last else space)
+        if fault:
+            raise FormatError(fault, sentence.source, number)
+    if last > len(words):
+        fault = f"a range ends at word {last} of a sentence of {len(words)}"
+        raise FormatError(fault, sentence.source, sentence.line)
+    forms, lemmas, *others, heads, relations = ([row[i] for row in words] for i in range(1, 8))
+    sentence.words = forms
+    pairs = zip(forms, lemmas, strict=True)
+    sentence.lemmas = ["" if lemma == "_" != form else lemma for form, lemma in pairs]
+    sentence.upos, sentence.xpos, sentence.feats, sentence.deprels = (
+        ["" if cell == "_" else cell for cell in column] for column in (*others, relations)
+    )
+    sentence.heads = None if "_" in heads else list(map(int, heads))
     for word, head in enumerate(sentence.heads or (), start=1):
-        if head > length or head == word:
-            message = f"word {word} has head {head}, in a sentence of {length} words"
+        if head > len(words) or head == word:
+            message = f"word {word} has head {head}, in a sentence of {len(words)} words"
             raise FormatError(message, sentence.source, sentence.line)
-    return sentence
 
 
 def to_sentence(
@@ -221,10 +208,6 @@ def to_sentence(
     ), fault
 
 
-def _known(column: str) -> str:
-    return "" if column == "_" else column
-
-
 def _if_any(values: list[str]) -> list[str] | None:
     return values if any(values) else None
 
@@ -232,9 +215,9 @@ def _if_any(values: list[str]) -> list[str] | None:
 def format_conllu(doc: Doc, doc_id: str = "", comments: Mapping[str, Any] | None = None) -> str:
     """Return the sentences of a Doc as CoNLL-U; a Doc without boundaries is one sentence.
 
-    doc_id: value of `# newdoc id`, part of the sentences' ids. comments: further ones, at the first
-    sentence. Whitespace tokens aren't words; their dependents hang on their heads. The last column
-    has the words' offsets in the Doc's text, in characters.
+    doc_id: value of `# newdoc id`, part of the sentences' ids. comments: further comments, at the
+    first sentence. Whitespace tokens aren't words; their dependents depend on their heads. The last
+    column has the words' offsets in the Doc's text, in characters.
     """
     blocks: list[str] = []
     sentences = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
@@ -276,29 +259,17 @@ def _rows(sentence: Span, words: list[Token]) -> Iterator[tuple[str, ...]]:
 
 
 def _heads(words: list[Token]) -> list[int]:
+    """Return the number of each word's nearest head that isn't whitespace. If the root is, its
+    first dependent becomes the root and the head of the others."""
     number = {word.i: k for k, word in enumerate(words, start=1)}
-    heads = [number.get(_word_above(word).i, 0) for word in words]
-    # If the root is whitespace, its first dependent becomes the root and the head of the others.
-    tops = [
-        k
-        for k, (head, word) in enumerate(zip(heads, words, strict=True), start=1)
-        if head in (0, k) and word.dep
-    ]
-    if not tops:
-        return heads
-    root = tops[0]
-    return [
-        0 if k == root else root if head in (0, k) else head
-        for k, head in enumerate(heads, start=1)
-    ]
-
-
-def _word_above(token: Token) -> Token:
-    """Return the nearest head that isn't whitespace; the token itself if it is a root."""
-    head = token.head
-    while head.is_space and head.head.i != head.i:
-        head = head.head
-    return head
+    heads: list[int] = []
+    root = 0
+    for k, word in enumerate(words, start=1):
+        head = next((number[token.i] for token in word.ancestors if token.i in number), 0)
+        if not head and word.dep:
+            head, root = root, root or k
+        heads.append(head)
+    return heads
 
 
 def _cell(text: str) -> str:

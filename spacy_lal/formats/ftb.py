@@ -36,30 +36,24 @@ class FrenchTreebank(Treebank):
     functions: Annotated[bool, "Keep functions: NP-SUJ."] = False
 
     def part_files(self, folder: Path) -> dict[str, list[Path]]:
-        return {part: [find_file(folder, part, name)] for part, name in self.given().items()}
+        """Return the file of each part: the option's, or the one PART.French.gold.ptb in `folder`.
+        Raises FileNotFoundError, or ValueError if there are several."""
+        found: dict[str, list[Path]] = {}
+        for part, given in self.given().items():
+            name = given or f"{part}.French.gold.ptb"
+            names = {f"{name}{suffix}".lower() for suffix in ("", *OPENERS)}
+            there = [folder / given] if given else sorted(folder.rglob(f"{part}.*"))
+            found[part] = [path for path in there if given or path.name.lower() in names]
+            if not found[part] or not found[part][0].is_file():
+                raise FileNotFoundError(f"{part}: no {name} in {folder}")
+            if len(found[part]) > 1:
+                both = " and ".join(map(str, found[part]))
+                raise ValueError(f"{part}: both {both} are there: say which is meant")
+        return found
 
     def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
-        encodings = ENCODINGS if self.encoding == "auto" else (self.encoding,)
-        text, used = read_text_as(path, encodings)
-        if used != encodings[0]:
+        text, used = read_text_as(path, self.encoding, ENCODINGS)
+        if used != ENCODINGS[0] and self.encoding == "auto":
             losses.notes.append(f"{path} isn't UTF-8, read as {used}")
-        trees = parse_sentences(text, source=str(path))
         clean = partial(clean_tree, functions=self.functions)
-        return clean_sentences(trees, losses, clean=clean)
-
-
-def find_file(folder: Path, part: str, given: str = "") -> Path:
-    """Return the file of a split: `given`, or the one PART.French.gold.ptb within `folder`. Raises
-    FileNotFoundError, or ValueError if there are several."""
-    if given:
-        if not (folder / given).is_file():
-            raise FileNotFoundError(f"{part}: no file {folder / given}")
-        return folder / given
-    name = f"{part}.French.gold.ptb"
-    names = {f"{name}{suffix}".lower() for suffix in ("", *OPENERS)}
-    found = sorted(path for path in folder.rglob(f"{part}.*") if path.name.lower() in names)
-    if not found:
-        raise FileNotFoundError(f"{part}: no {name} in {folder}")
-    if len(found) > 1:
-        raise ValueError(f"{part}: both {found[0]} and {found[1]} are there: say which is meant")
-    return found[0]
+        return clean_sentences(parse_sentences(text, source=str(path)), losses, clean=clean)

@@ -21,19 +21,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..trees.tree import ConstituentTree
-from .penn_brackets import TRACE, clean_label, fold
-
-# Labels that are heads only where a phrase has no others.
-_PUNCTUATION = frozenset(
-    [".", ",", ":", "``", "''", '"', "-LRB-", "-RRB-", "HYPH", "NFP", "PU", TRACE]
-)
-_CONJUNCTIONS = frozenset({"CC", "CONJP"})
-_NOMINAL = frozenset({"NP", "NX", "NML"})
-_VERBAL = frozenset({"VP", "SQ", "SINV"})
-_BE = frozenset(
-    ["be", "am", "is", "are", "was", "were", "been", "being"]
-    + [mark + form for form in ("s", "m", "re") for mark in ("'", "’", "")]
-)
+from .penn_brackets import clean_label
 
 
 class HeadRules(StrEnum):
@@ -53,11 +41,8 @@ class _Child(NamedTuple):
     form: str
 
 
-class _Clause(NamedTuple):
-    """A search for the first of these labels from one side; for any label if there are none."""
-
-    from_left: bool
-    labels: frozenset[str]
+_Clause = tuple[bool, frozenset[str]]
+"""A search from the left or not for the first of these labels; for any if there are none."""
 
 
 def _parsed(table: dict[str, str]) -> dict[str, list[_Clause]]:
@@ -68,25 +53,28 @@ def _parsed(table: dict[str, str]) -> dict[str, list[_Clause]]:
             if item in "<>":
                 from_left = item == ">"
             else:
-                clauses.append(_Clause(from_left, frozenset(item.split("|"))))
-        parsed[label] = [*clauses, _Clause(from_left, frozenset())]
+                clauses.append((from_left, frozenset(item.split("|"))))
+        parsed[label] = [*clauses, (from_left, frozenset())]
     return parsed
 
 
-_TEXT = resources.files(__package__).joinpath("head_rules.toml").read_text("utf8")
-_RULES = {name: _parsed(table) for name, table in tomllib.loads(_TEXT).items()}
+_READ = tomllib.loads(resources.files(__package__).joinpath("head_rules.toml").read_text("utf8"))
+_GROUPS = {name: frozenset(words.split()) for name, words in _READ.pop("groups").items()}
+_PUNCTUATION, _CONJUNCTIONS = _GROUPS["punctuation"], _GROUPS["conjunctions"]
+_NOMINAL, _VERBAL, _BE = _GROUPS["nominal"], _GROUPS["verbal"], _GROUPS["be"]
+_RULES = {name: _parsed(table) for name, table in _READ.items()}
 _PREDICATES = _RULES["predicate"]
 _TABLES = {
     "collins": _RULES["collins"],
     "semantic": _RULES["collins"] | _RULES["semantic"],
     "ctb": _RULES["ctb"],
 }
-_PREDICATE_LABELS = frozenset().union(*(clause.labels for clause in _PREDICATES[""]))
+_PREDICATE_LABELS = frozenset().union(*(labels for _, labels in _PREDICATES[""]))
 
 
 def heads_by_rules(tree: ConstituentTree, rules: str = "collins") -> list[int]:
     """Return the head of each word, from 0; the root is its own head. rules: "collins", "semantic"
-    or "ctb". Function tags are ignored. Raises ValueError for others."""
+    or "ctb". Function tags are ignored. Raises ValueError for other rules."""
     if rules not in _TABLES:
         raise ValueError(f"unknown head rules {rules!r}: choose one of {', '.join(_TABLES)}")
     heads = list(range(len(tree.leaves)))
@@ -111,7 +99,7 @@ def heads_by_rules(tree: ConstituentTree, rules: str = "collins") -> list[int]:
                     heads[left.word] = right.word
         return _Child(label, head.word, head.form)
 
-    fold(tree, headed)
+    tree.fold(headed)
     return heads
 
 

@@ -10,7 +10,7 @@ https://github.com/spraakbanken/multiged-2023
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ from typing import Annotated
 from spacy.tokens import Doc
 
 from ..annotations import CORRECT, ERROR, ERRORS_KEY, get_errors
-from .files import FormatError, read_text
+from .files import FormatError, blocks
 from .m2 import ErrorTypes
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence
@@ -46,33 +46,29 @@ class LearnerTsv(Files):
             raise ValueError("tsv files don't say which operation corrects an error: --types full")
         return super().sources(inputs)
 
-    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+    def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
         unescape = multiged_unescape if self.multiged_escapes else str
-        sentences = list(read_tsv(path, unescape=unescape))
+        sentences = list(parse_tsv(text, source=source))
         found = {label for sentence in sentences for label in sentence.errors or ()}
         if found - {ERROR} and CORRECT not in found:
             message = 'no token in this file has the label "c", which correct ones have'
-            raise FormatError(message, str(path), 1)
+            raise FormatError(message, source, 1)
         for sentence in sentences:
-            if self.types is ErrorTypes.full or sentence.errors is None:
-                yield sentence
-            else:
-                yield replace(sentence, errors=list(map(_binary, sentence.errors)))
+            errors = sentence.errors and list(map(self._label, sentence.errors))
+            yield replace(sentence, words=list(map(unescape, sentence.words)), errors=errors)
 
     def write(self, doc: Doc) -> str:
         r"""Return the errors in `doc.spans["errors"]`.
 
-        Sentences end where the Doc says so, and at its end. Tokens of whitespace have no rows.
-        Double quotes are escaped twice in the task's files for Italian.
+        Sentences are those of the Doc; the last one ends with the Doc. Tokens of whitespace have no
+        rows. Double quotes are escaped twice in the task's files for Italian.
         Raises ValueError if the group isn't set, for a token with a tab or a line end, and for a
-        type that isn't one column, or is a label with another meaning.
+        type that isn't one column or means something else.
         """
         if ERRORS_KEY not in doc.spans:
             raise ValueError(f"doc.spans[{ERRORS_KEY!r}] isn't set")
-        labels = get_errors(doc)
+        labels = list(map(self._label, get_errors(doc)))
         escape = multiged_escape if self.multiged_escapes else str
-        if self.types is not ErrorTypes.full:
-            labels = list(map(_binary, labels))
         blocks = []
         for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
             words = [token for token in sentence if token.text.strip(_BLANK + "\t\n")]
@@ -80,46 +76,27 @@ class LearnerTsv(Files):
             blocks += ["\n"] if words else []
         return "".join(blocks)
 
+    def _label(self, label: str) -> str:
+        return label if label == CORRECT or self.types is ErrorTypes.full else ERROR
 
-def parse_tsv(
-    text: str, *, source: str = "<string>", unescape: Callable[[str], str] = str
-) -> Iterator[TreebankSentence]:
-    """Yield the sentences of a file, with errors, or without any if the file has no labels.
 
-    unescape: function applied to words.
-    Raises FormatError for a number of columns other than the first row's, or an empty column.
-    """
+def parse_tsv(text: str, *, source: str = "<string>") -> Iterator[TreebankSentence]:
+    """Yield the sentences of a file, with errors, or without any if the file has no labels. Raises
+    FormatError for a number of columns other than the first row's, or an empty column."""
     columns = 0
-    words: list[str] = []
-    labels: list[str] = []
-    for number, line in enumerate([*text.split("\n"), ""], start=1):
-        if not line.strip(_BLANK):
-            if words:
-                yield TreebankSentence(words=words, errors=labels if columns == 2 else None)
-                words, labels = [], []
-            continue
-        cells = line.split("\t")
-        if not columns and len(cells) == 1 and _NO_TAB.fullmatch(line):
-            message = "one column: a tab has to stand between a token and its label"
-            raise FormatError(message, source, number)
-        columns = columns or len(cells)
-        if len(cells) != columns or columns > 2:
-            expected = "a token and its label" if columns > 1 else "a token alone, as in the first"
-            found = f"{len(cells)} column{'s' if len(cells) > 1 else ''}"
-            raise FormatError(f"expected {expected}, found {found}", source, number)
-        if not all(cell.strip(_BLANK) for cell in cells):
-            message = "expected a token and its label, found an empty column"
-            raise FormatError(message, source, number)
-        words.append(unescape(cells[0]))
-        label = cells[-1].strip(_BLANK)
-        labels.append(_LABELS.get(label, label))
-
-
-def read_tsv(
-    path: str | Path, *, unescape: Callable[[str], str] = str
-) -> Iterator[TreebankSentence]:
-    """Yield the sentences of a file, plain or compressed."""
-    return parse_tsv(read_text(path), source=str(path), unescape=unescape)
+    for block in blocks(text):
+        rows = [line.split("\t") for _, line in block]
+        for (number, line), cells in zip(block, rows, strict=True):
+            if not columns and len(cells) == 1 and _NO_TAB.fullmatch(line):
+                message = "one column: a tab has to stand between a token and its label"
+                raise FormatError(message, source, number)
+            columns = columns or len(cells)
+            if len(cells) != columns or columns > 2 or not all(c.strip(_BLANK) for c in cells):
+                expected = "a token and its label" if columns > 1 else "a token alone"
+                raise FormatError(f"expected {expected}, found {line[:60]!r}", source, number)
+        labels = [cells[-1].strip(_BLANK) for cells in rows]
+        errors = [_LABELS.get(label, label) for label in labels] if columns == 2 else None
+        yield TreebankSentence(words=[cells[0] for cells in rows], errors=errors)
 
 
 def multiged_escape(word: str) -> str:
@@ -133,19 +110,11 @@ def multiged_unescape(word: str) -> str:
     return _ESCAPED.sub('"', word)
 
 
-def _binary(label: str) -> str:
-    return CORRECT if label == CORRECT else ERROR
-
-
 def _row(word: str, label: str) -> str:
     name = _NAMES.get(label, label)
-    if "\t" in word or "\n" in word:
+    if not name.strip(_BLANK) or label in _LABELS or re.search(r"[\t\n]", word + name):
         raise ValueError(
-            f"the token {word!r} can't stand in a column: it has a tab or an end of line"
-        )
-    if not name.strip(_BLANK) or "\t" in name or "\n" in name or label in _LABELS:
-        raise ValueError(
-            f"the type {label!r} can't stand in a column: it is empty, has a tab or an end "
-            "of line, or means something else there"
+            f"the token {word!r} and the type {label!r} can't stand in columns: one is empty, has "
+            "a tab or an end of line, or the type means something else there"
         )
     return f"{word}\t{name}\n"

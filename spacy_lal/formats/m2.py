@@ -17,11 +17,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from ..annotations import CORRECT, ERROR
-from .files import FormatError, is_number, read_text
+from .files import FormatError
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence
 
@@ -42,13 +41,17 @@ UNKNOWN = "UNK"
 
 _NOTHING = "-NONE-"
 _WORD = re.compile(r"[^ \t\r\n\f\v]+")  # a word may contain a no-break space
-_SPAN = re.compile(r"(-?\d{1,9}) (-?\d{1,9})")
+# Greedy from both ends, as an empty alternative beside "|||" is ambiguous otherwise.
+_EDIT = re.compile(
+    r"A (?P<start>-?\d{1,9}) (?P<end>-?\d{1,9})\|\|\|(?P<type>.*?)\|\|\|(?P<correction>.*)"
+    r"\|\|\|.*?\|\|\|.*?\|\|\|\s*(?P<annotator>\d{1,9})\s*"
+)
 
 
 class Edit(NamedTuple):
     """A correction of the words [start, end), or an insertion before the word `start`.
 
-    type: as in the corpus, "" if it has none. correction: words with spaces between them, "" for a
+    type: as in the corpus, "" without a type. correction: words with spaces between them, "" for a
     deletion, None for an error that was not corrected.
     """
 
@@ -72,13 +75,12 @@ class Edit(NamedTuple):
 class M2Sentence:
     """A sentence and the edits of all its annotators, in file order.
 
-    annotators: all who read it, also those without edits.
+    annotators: all who read the sentence, also those without edits.
     spaces: whether whitespace follows each word, None if unknown.
     """
 
     words: Sequence[str]
     edits: Sequence[Edit]
-    source: str = "<string>"
     line: int = 1
     annotators: frozenset[int] = frozenset({0})
     spaces: Sequence[bool] | None = None
@@ -86,24 +88,23 @@ class M2Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Corrections(Files):
-    """A format of sentences with edits. A word is wrong if any of their annotators says so."""
+    """A format of sentences with edits. A word is wrong if any annotator marks it."""
 
     types: Annotated[ErrorTypes, "Labels: only ERROR; M, U and R; or the file's own types."] = (
         ErrorTypes.none
     )
 
-    def edited(self, path: Path) -> Iterator[M2Sentence]:
-        """Yield the sentences of one file. Raises FormatError."""
+    def edited(self, text: str, source: str) -> Iterator[M2Sentence]:
+        """Yield the sentences of the text of a file. Raises FormatError."""
         raise NotImplementedError
 
-    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
-        for found in self.edited(path):
+    def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
+        for found in self.edited(text, source):
             if found.words:
                 labels = labels_of(found, self.types)
                 yield TreebankSentence(found.words, found.spaces, errors=labels)
             else:
-                place = f"{found.source}:{found.line}"
-                losses.left_out["dropped"].append((place, "no words"))
+                losses.left_out["dropped"].append((f"{source}:{found.line}", "no words"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +113,30 @@ class M2(Corrections):
 
     pattern: Pattern = "*.m2"
 
-    def edited(self, path: Path) -> Iterator[M2Sentence]:
-        return read_m2(path)
+    def edited(self, text: str, source: str) -> Iterator[M2Sentence]:
+        """Yield the sentences of an M2 text. A sentence without edits was read by annotator 0.
+        Raises FormatError for a malformed line, or an edit outside of its sentence."""
+        words: list[str] | None = None
+        edits: list[Edit] = []
+        annotators: set[int] = set()
+        first = 0
+        # The final "S" ends the last sentence.
+        for number, line in enumerate([*text.split("\n"), "S"], start=1):
+            if line == "S" or line.startswith("S "):
+                if words is not None:
+                    yield M2Sentence(words, edits, first, frozenset(annotators or {0}))
+                words, edits, annotators, first = words_of(line[1:]), [], set(), number
+            elif line.startswith("A "):
+                if words is None:
+                    message = "an edit (line A) stands before any sentence (line S)"
+                    raise FormatError(message, source, number)
+                edit = _edit(line, len(words), source, number)
+                annotators.add(edit.annotator)
+                if edit.start >= 0:
+                    edits.append(edit)
+            elif line.strip():
+                message = f"expected a line that begins with S or A, found {line[:40]!r}"
+                raise FormatError(message, source, number)
 
 
 def words_of(line: str) -> list[str]:
@@ -121,77 +144,33 @@ def words_of(line: str) -> list[str]:
     return _WORD.findall(line)
 
 
-def read_m2(path: str | Path) -> Iterator[M2Sentence]:
-    """Yield the sentences of a file, plain or compressed."""
-    return parse_m2(read_text(path), source=str(path))
-
-
-def parse_m2(text: str, *, source: str = "<string>") -> Iterator[M2Sentence]:
-    """Yield the sentences of an M2 text. A sentence without edits was read by annotator 0. Raises
-    FormatError for a malformed line, or an edit outside of its sentence."""
-    words: list[str] | None = None
-    edits: list[Edit] = []
-    annotators: set[int] = set()
-    first = 0
-    # The final "S" ends the last sentence.
-    for number, line in enumerate([*text.split("\n"), "S"], start=1):
-        if line == "S" or line.startswith("S "):
-            if words is not None:
-                yield M2Sentence(words, edits, source, first, frozenset(annotators or {0}))
-            words, edits, annotators, first = words_of(line[1:]), [], set(), number
-        elif line.startswith("A "):
-            if words is None:
-                message = "an edit (line A) stands before any sentence (line S)"
-                raise FormatError(message, source, number)
-            edit = _edit(line, len(words), source, number)
-            annotators.add(edit.annotator)
-            if edit.start >= 0:
-                edits.append(edit)
-        elif line.strip():
-            message = f"expected a line that begins with S or A, found {line[:40]!r}"
-            raise FormatError(message, source, number)
-
-
 def _edit(line: str, length: int, source: str, number: int) -> Edit:
     """Return the edit in an A line; its start is -1 if it does nothing."""
-    # Splits from both ends, as an empty alternative beside "|||" is ambiguous otherwise.
-    fields = line[2:].split("|||", 2)
-    fields[2:] = fields[2].rsplit("|||", 3) if len(fields) == 3 else []
-    if len(fields) != 6:
-        message = "expected span|||type|||correction|||required|||comment|||annotator"
-        raise FormatError(message, source, number)
-    span = _SPAN.fullmatch(fields[0])
-    if span is None:
-        message = f"bad span {fields[0]!r}: expected two numbers of words"
-        raise FormatError(message, source, number)
-    if not is_number(fields[5].strip()):
-        message = f"bad annotator {fields[5]!r}: expected a number"
-        raise FormatError(message, source, number)
-    start, end = int(span[1]), int(span[2])
-    if fields[1] == "noop":
-        start = end = -1
-    elif not 0 <= start <= end <= length:
+    match = _EDIT.fullmatch(line)
+    if match is None:
+        expected = "A start end|||type|||correction|||required|||comment|||annotator"
+        raise FormatError(f"expected {expected}, found {line[:60]!r}", source, number)
+    start, end, annotator = int(match["start"]), int(match["end"]), int(match["annotator"])
+    kind = match["type"]
+    if kind == "noop":
+        return Edit(-1, -1, kind, "", annotator)
+    if not 0 <= start <= end <= length:
         message = f"an edit from {start} to {end} in a sentence of {length} words"
         raise FormatError(message, source, number)
     # "||" separates alternative corrections
-    correction: str | None = fields[2].split("||")[0].strip()
-    if fields[1] == UNKNOWN or correction == _NOTHING:
-        correction = None if fields[1] == UNKNOWN else ""
-    return Edit(start, end, fields[1], correction, int(fields[5]))
+    correction: str | None = match["correction"].split("||")[0].strip()
+    if kind == UNKNOWN or correction == _NOTHING:
+        correction = None if kind == UNKNOWN else ""
+    return Edit(start, end, kind, correction, annotator)
 
 
 def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list[str]:
     """Return the label of every word. A word is an error if an edit covers it, or something is
-    missing before it. A word missing at the end of the sentence marks none, as in MultiGED's files.
-    The first edit in the file decides."""
+    missing before it. A word missing at the end of the sentence marks no word, as in MultiGED's
+    files. The first edit in the file decides."""
     labels = [CORRECT] * len(sentence.words)
     for edit in reversed(sentence.edits) if labels else ():
         end = min(max(edit.end, edit.start + 1), len(labels))
-        labels[edit.start : end] = [_label(edit, types)] * (end - edit.start)
+        names = {"none": ERROR, "operations": edit.operation, "full": edit.type or ERROR}
+        labels[edit.start : end] = [names[types]] * (end - edit.start)
     return labels
-
-
-def _label(edit: Edit, types: ErrorTypes) -> str:
-    if types == ErrorTypes.operations:
-        return edit.operation
-    return (types == ErrorTypes.full and edit.type) or ERROR

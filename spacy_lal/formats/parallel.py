@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
 from .files import FormatError, read_text
 from .m2 import Corrections, Edit, M2Sentence, words_of
+
+Place = tuple[int, int]
 
 WORD = 1000
 """Cost of a deletion or insertion of a word."""
@@ -23,7 +26,7 @@ SWAP = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class ParallelSentences(Corrections):
-    """Learners' sentences, one a line, and --corrected files with the same lines."""
+    """Learners' sentences, one per line, and --corrected files with corrections of these lines."""
 
     corrected: Annotated[list[Path], "A file of corrected sentences; repeat it for several."]
 
@@ -33,57 +36,53 @@ class ParallelSentences(Corrections):
             raise ValueError(f"--corrected needs one file of original sentences: got {len(files)}")
         return [*files, *self.corrected]
 
-    def edited(self, path: Path) -> Iterator[M2Sentence]:
-        for corrected in self.corrected:
-            if not read_text(corrected).strip():
-                raise ValueError(f"no sentences in {corrected}")
-        return read_parallel(path, self.corrected)
+    def edited(self, text: str, source: str) -> Iterator[M2Sentence]:
+        """Yield the sentences, with edits from each corrected file, its annotators from 0. Raises
+        FormatError for files with different numbers of lines."""
+        ours = _lines(text)
+        theirs = [_lines(read_text(path)) for path in self.corrected]
+        for path, lines in zip(self.corrected, theirs, strict=True):
+            if not any(lines):
+                raise ValueError(f"no sentences in {path}")
+            if len(lines) != len(ours):
+                message = f"{len(lines)} lines, but {len(ours)} in {source}"
+                raise FormatError(message, str(path), min(len(lines), len(ours)) + 1)
+        for number, (words, *others) in enumerate(zip(ours, *theirs, strict=True), start=1):
+            yield M2Sentence(
+                words=words,
+                edits=[
+                    edit._replace(annotator=annotator)
+                    for annotator, other in enumerate(others)
+                    for edit in edits_between(words, other)
+                ],
+                line=number,
+                annotators=frozenset(range(len(others))),
+            )
 
 
-def read_parallel(original: str | Path, corrected: Sequence[str | Path]) -> Iterator[M2Sentence]:
-    """Yield the sentences of one file, with edits from each corrected one, its annotators from 0.
-    The files may be compressed. Raises FormatError for files with different numbers of lines."""
-    ours = _lines(original)
-    theirs = [_lines(path) for path in corrected]
-    for path, lines in zip(corrected, theirs, strict=True):
-        if len(lines) != len(ours):
-            message = f"{len(lines)} lines, but {len(ours)} in {original}"
-            raise FormatError(message, str(path), min(len(lines), len(ours)) + 1)
-    for number, (words, *others) in enumerate(zip(ours, *theirs, strict=True), start=1):
-        yield M2Sentence(
-            words=words,
-            edits=[
-                edit._replace(annotator=annotator)
-                for annotator, other in enumerate(others)
-                for edit in edits_between(words, other)
-            ],
-            source=str(original),
-            line=number,
-            annotators=frozenset(range(len(others))),
-        )
-
-
-def _lines(path: str | Path) -> list[list[str]]:
+def _lines(text: str) -> list[list[str]]:
     """Return the words of every line; a line end at the end of the file begins no other line."""
-    return [words_of(line) for line in read_text(path).removesuffix("\n").split("\n")]
+    return [words_of(line) for line in text.removesuffix("\n").split("\n")]
 
 
 @lru_cache(maxsize=100_000)
 def substitution(word: str, other: str) -> int:
     """Return the cost of a substitution: 0 for the same word, otherwise 500 to 1500. It falls with
-    the share of common letters at both ends, regardless of case, and is always less than a deletion
-    and an insertion."""
+    the share of common letters at both ends, regardless of case, and is always less than the cost
+    of a deletion and an insertion."""
     if word == other:
         return 0
     word, other = word.lower(), other.lower()
-    shorter, longer = sorted((len(word), len(other)))
-    start = 0
-    while start < shorter and word[start] == other[start]:
-        start += 1
-    end = 0
-    while end < shorter - start and word[-end - 1] == other[-end - 1]:
-        end += 1
+    start = in_common(word, other)
+    end = in_common(word[start:][::-1], other[start:][::-1])
+    longer = max(len(word), len(other))
     return WORD // 2 + WORD * (longer - start - end) // longer
+
+
+def in_common(one: Sequence[str], two: Sequence[str]) -> int:
+    """Return the length of the common beginning of two words or sentences."""
+    pairs = enumerate(zip(one, two, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(two)))
 
 
 def edits_between(words: Sequence[str], corrected: Sequence[str]) -> list[Edit]:
@@ -94,7 +93,7 @@ def edits_between(words: Sequence[str], corrected: Sequence[str]) -> list[Edit]:
     edits: list[Edit] = []
     i, j = len(words), len(corrected)
     while i or j:
-        rows, columns = ways[i][j]
+        rows, columns = ways[i, j]
         text = " ".join(corrected[j - columns : j])
         if rows == columns == 1:
             if words[i - 1] != corrected[j - 1]:
@@ -111,30 +110,23 @@ def edits_between(words: Sequence[str], corrected: Sequence[str]) -> list[Edit]:
     return edits[::-1]
 
 
-def _ways(words: Sequence[str], corrected: Sequence[str]) -> list[list[tuple[int, int]]]:
+def _ways(words: Sequence[str], corrected: Sequence[str]) -> dict[Place, Place]:
     """Return the sizes of the last step of the cheapest edits of the first i and j words. Ties
     prefer to keep or replace a word, then to swap two, then to leave one out."""
-    costs = [[WORD * j for j in range(len(corrected) + 1)]]
-    ways = [[(0, 1)] * (len(corrected) + 1)]
     lower, others = ([word.lower() for word in line] for line in (words, corrected))
-    for i, word in enumerate(words, start=1):
-        row, steps = [WORD * i], [(1, 0)]
-        above = costs[-1]
-        for j, other in enumerate(corrected, start=1):
-            cost, step = above[j - 1] + substitution(word, other), (1, 1)
-            if (
-                min(i, j) > 1
-                and lower[i - 1] == others[j - 2]
-                and lower[i - 2] == others[j - 1]
-                and costs[i - 2][j - 2] + SWAP < cost
-            ):
-                cost, step = costs[i - 2][j - 2] + SWAP, (2, 2)
-            if above[j] + WORD < cost:
-                cost, step = above[j] + WORD, (1, 0)
-            if row[j - 1] + WORD < cost:
-                cost, step = row[j - 1] + WORD, (0, 1)
-            row.append(cost)
-            steps.append(step)
-        costs.append(row)
-        ways.append(steps)
+    costs = {(0, 0): 0}
+    ways: dict[Place, Place] = {}
+    for i, j in product(range(len(words) + 1), range(len(corrected) + 1)):
+        steps: dict[Place, int] = {}
+        if i and j:
+            steps[1, 1] = costs[i - 1, j - 1] + substitution(words[i - 1], corrected[j - 1])
+        if min(i, j) > 1 and lower[i - 2 : i] == [others[j - 1], others[j - 2]]:
+            steps[2, 2] = costs[i - 2, j - 2] + SWAP
+        if i:
+            steps[1, 0] = costs[i - 1, j] + WORD
+        if j:
+            steps[0, 1] = costs[i, j - 1] + WORD
+        if steps:
+            ways[i, j] = min(steps, key=steps.__getitem__)
+            costs[i, j] = steps[ways[i, j]]
     return ways

@@ -4,21 +4,21 @@ one's `<s> … </s>`, SPMRL's `##feature##` labels, and plain one-tree-a-line fi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, NamedTuple
 
 from spacy.tokens import Doc
 
 from ..annotations import sentence_trees
-from ..trees.brackets import BracketError, Unescape, ptb_unescape, unescape_brackets
+from ..trees.brackets import Unescape, ptb_unescape, unescape_brackets
 from ..trees.tree import ConstituentTree, parse_brackets
-from .files import read_text
+from .files import FormatError, read_text
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence
-
-T = TypeVar("T")
 
 TRACE = "-NONE-"
 """The tag of empty elements."""
@@ -41,9 +41,12 @@ class Brackets(Files):
     spaces: Annotated[bool, "Whether spaces separate the words."] = True
 
     def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+        return self.parse(read_text(path, self.encoding), str(path), losses)
+
+    def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
         unescape = ptb_unescape if self.ptb_escapes else unescape_brackets
-        trees = read_treebank(path, encoding=self.encoding, unescape=unescape)
-        return clean_sentences(numbered(trees, path), losses, clean=self.clean, spaces=self.spaces)
+        trees = numbered(parse_treebank(text, source=source, unescape=unescape), source)
+        return clean_sentences(trees, losses, clean=self.clean, spaces=self.spaces)
 
     def clean(self, tree: ConstituentTree) -> ConstituentTree | None:
         """Return the tree as it is converted, None if it has no words."""
@@ -54,7 +57,7 @@ class Brackets(Files):
 
 
 class Bracketing(NamedTuple):
-    """One sentence of a treebank: its place, and its tree or fault."""
+    """One sentence of a treebank: its place, and its tree or the fault in its text."""
 
     place: str
     tree: ConstituentTree | None
@@ -64,15 +67,8 @@ class Bracketing(NamedTuple):
 def parse_treebank(
     text: str, *, source: str = "<string>", unescape: Unescape = unescape_brackets
 ) -> Iterator[ConstituentTree]:
-    """Yield the unchanged trees of `text`, without SGML lines. Raises BracketError."""
+    """Yield the unchanged trees of `text`, without SGML lines. Raises FormatError."""
     return parse_brackets(_without_sgml(text), source=source, unescape=unescape)
-
-
-def read_treebank(
-    path: str | Path, *, encoding: str = "utf-8-sig", unescape: Unescape = unescape_brackets
-) -> Iterator[ConstituentTree]:
-    """Yield the unchanged trees of a file, maybe compressed. Raises BracketError, FormatError."""
-    return parse_treebank(read_text(path, encoding), source=str(path), unescape=unescape)
 
 
 def parse_sentences(text: str, *, source: str = "<string>") -> Iterator[Bracketing]:
@@ -80,32 +76,29 @@ def parse_sentences(text: str, *, source: str = "<string>") -> Iterator[Bracketi
 
     Several trees between the lines `<s>` (or `<s id=…>`) and `</s>` get a common root without a
     label, and malformed text there is that sentence's fault. Without such lines every tree is a
-    sentence, and malformed text raises BracketError.
+    sentence, and malformed text raises FormatError.
     """
-    marks = list(_SENTENCE.finditer(text))
+    pieces = _SENTENCE.split(text)
+    bodies, marks = pieces[::2], pieces[1::2]
     if not marks:
         for place, tree, _ in numbered(parse_treebank(text, source=source), source):
-            yield _checked(place, tree)
+            yield Bracketing(place, tree, _fault(tree))
         return
-    opened = False
-    start, line = 0, 1
-    for mark in [*marks, None]:
-        body = text[start : mark.start() if mark else len(text)]
+    line = 1
+    for before, body, after in zip(["/", *marks], bodies, [*marks, ""], strict=True):
+        outside = _without_sgml(body) if before == "/" else ""
         end = line + body.count("\n")
-        closes = mark is not None and bool(mark[1])
-        outside = "" if opened else _without_sgml(body)
         if outside.strip():
             first = line + outside[: -len(outside.lstrip())].count("\n")
             fault = f"{outside.split()[0]!r} stands outside <s> and </s>"
             yield Bracketing(f"{source}:{first}", None, fault)
-        if opened and closes:
-            yield _one_sentence(body, source, line)
-        elif opened:
+        if before != "/" and after != "/":
             yield Bracketing(f"{source}:{line}", None, "<s> without </s>")
-        elif closes:
+        elif before != "/":
+            yield _one_sentence(body, source, line)
+        elif after == "/":
             yield Bracketing(f"{source}:{end}", None, "</s> without <s>")
-        if mark:
-            opened, start, line = not closes, mark.end(), end
+        line = end
 
 
 def clean_label(label: str, *, functions: bool = False) -> str:
@@ -113,17 +106,6 @@ def clean_label(label: str, *, functions: bool = False) -> str:
     functions: whether to keep functions: NP-SBJ-1."""
     label = _FEATURES.sub("", label)
     return label if functions or label.startswith("-") else _FUNCTION.sub("", label)
-
-
-def fold(tree: ConstituentTree, make: Callable[[ConstituentTree, list[T]], T]) -> T:
-    """Return make(node, its children's results) of the root. Nodes come from the right."""
-    built: list[T] = []
-    for node in reversed(list(tree.preorder())):
-        first = len(built) - len(node.children)
-        children = built[first:][::-1]
-        del built[first:]
-        built.append(make(node, children))
-    return built[0]
 
 
 def clean_tree(
@@ -145,7 +127,7 @@ def clean_tree(
         kept = [child for child in children if child is not None]
         return ConstituentTree(label, kept) if kept else None
 
-    return fold(tree, cleaned)
+    return tree.fold(cleaned)
 
 
 def numbered(trees: Iterable[ConstituentTree], source: object) -> Iterator[Bracketing]:
@@ -162,7 +144,7 @@ def clean_sentences(
     spaces: bool = True,
     drop_malformed: bool = False,
 ) -> Iterator[TreebankSentence]:
-    """Yield the sentences of the trees that have words. Those left out go to `losses`.
+    """Yield the sentences of the trees that have words. Sentences left out go to `losses`.
 
     clean: `clean_tree` with its options. spaces: whether whitespace follows words.
     drop_malformed: whether to leave out malformed trees. Otherwise raises ValueError.
@@ -170,21 +152,15 @@ def clean_sentences(
     for place, tree, fault in trees:
         if fault and not drop_malformed:
             raise ValueError(f"{place}: {fault}")
-        cleaned = tree and clean(tree)
+        cleaned = None if fault or tree is None else clean(tree)
         if tree is None or cleaned is None:
             losses.left_out["dropped"].append((place, fault or "no words"))
             continue
-        words, phrases = (
-            before - after for before, after in zip(_sizes(tree), _sizes(cleaned), strict=True)
-        )
-        losses.counts["empty elements removed"] += words
-        losses.counts["phrases removed that had no words"] += phrases
+        removed = Counter(node.word is None for node in tree.preorder())
+        removed.subtract(node.word is None for node in cleaned.preorder())
+        losses.counts["empty elements removed"] += removed[False]
+        losses.counts["phrases removed that had no words"] += removed[True]
         yield to_sentence(cleaned, spaces=spaces)
-
-
-def _sizes(tree: ConstituentTree) -> tuple[int, int]:
-    words = len(tree.leaves)
-    return words, sum(1 for _ in tree.preorder()) - words
 
 
 def to_sentence(tree: ConstituentTree, *, spaces: bool = True) -> TreebankSentence:
@@ -198,37 +174,33 @@ def to_sentence(tree: ConstituentTree, *, spaces: bool = True) -> TreebankSenten
     )
 
 
-def _without_sgml(text: str) -> str:
-    """Replace SGML lines by blanks, which keep places in messages right."""
-    return _SGML.sub(lambda match: " " * len(match[0]), text)
-
-
 def _one_sentence(text: str, source: str, line: int) -> Bracketing:
     """Return the sentence between <s> and </s>; `text` begins on `line`."""
     try:
         trees = list(parse_treebank(text, source=source))
-    except BracketError as error:
+    except FormatError as error:
         return Bracketing(f"{source}:{line + error.line - 1}", None, error.message)
     if len(trees) == 1:
-        return _checked(f"{source}:{line}", trees[0])
-    # one root for all trees replaces each one's root in `( (S …))`
-    nodes = [
-        node
-        for tree in trees
-        for node in (tree.children if not tree.label and tree.word is None else (tree,))
-    ]
-    return _checked(f"{source}:{line}", ConstituentTree("", nodes))
+        (tree,) = trees
+    else:
+        # one root for all trees replaces each one's root in `( (S …))`
+        parts = (t.children if not t.label and t.word is None else (t,) for t in trees)
+        tree = ConstituentTree("", list(chain(*parts)))
+    return Bracketing(f"{source}:{line}", tree, _fault(tree))
 
 
-def _checked(place: str, tree: ConstituentTree | None) -> Bracketing:
-    """Return the sentence, with a fault if cleaning its tree would lose or invent something."""
+def _fault(tree: ConstituentTree | None) -> str:
+    """Return what cleaning the tree would lose or invent, "" for nothing."""
     for node in tree.preorder() if tree else ():
-        if node.word is not None:
-            if not node.label:
-                return Bracketing(place, None, f"word {node.word!r} has no tag")
-        elif node is not tree:
-            if not node.children:
-                return Bracketing(place, None, f"neither words nor phrases in ({node.label})")
-            if not node.label:
-                return Bracketing(place, None, "a phrase without a label")
-    return Bracketing(place, tree)
+        if node.word is not None and not node.label:
+            return f"word {node.word!r} has no tag"
+        if node.word is None and node is not tree and not node.children:
+            return f"neither words nor phrases in ({node.label})"
+        if node.word is None and node is not tree and not node.label:
+            return "a phrase without a label"
+    return ""
+
+
+def _without_sgml(text: str) -> str:
+    """Replace SGML lines by blanks, which keep places in messages right."""
+    return _SGML.sub(lambda match: " " * len(match[0]), text)

@@ -16,7 +16,7 @@ from typing import Annotated
 from ..trees.brackets import ptb_unescape
 from . import conllu
 from .files import FormatError, read_text_as
-from .penn_brackets import clean_sentences, numbered, parse_treebank, read_treebank
+from .penn_brackets import clean_sentences, numbered, parse_treebank
 from .treebank_format import Lang, Losses, Part, Treebank
 from .treebank_sentence import TreebankSentence
 
@@ -61,7 +61,6 @@ class _NumberedTreebank(Treebank):
     conllx: Annotated[str, "Folder of CoNLL-X files; empty for none."] = ""
     take: Annotated[Take, "What to take from the CoNLL-X files."] = Take.heads
 
-    @property
     def gives_heads(self) -> bool:
         return bool(self.conllx) and self.take is not Take.tags
 
@@ -70,24 +69,23 @@ class _NumberedTreebank(Treebank):
             raise FileNotFoundError(f"no folder {self.conllx} of CoNLL-X files")
         return [*super().sources(inputs), *map(self._conllx, self.parts if self.conllx else ())]
 
-    def unescape(self, word: str) -> str:
+    @staticmethod
+    def unescape(word: str) -> str:
         """Return a word of a CoNLL-X file as the treebank has it."""
         return word
 
     def read_part(self, part: str, paths: Sequence[Path]) -> Part:
-        read = super().read_part(part, paths)
-        if not self.conllx:
-            return read
-        path = self._conllx(part)
-        if not path.exists():
+        read, path = super().read_part(part, paths), self._conllx(part)
+        if self.conllx and not path.exists():
             note = f"{part}: {path} isn't there, the treebank's annotation stays as it is"
             read.losses.notes.append(note)
-            return read
-        sentences = merge(read.sentences, path, self.take, read.losses, self.unescape)
-        found = len(sentences) - len(read.losses.left_out["without heads"])
-        for kind in ("tags", "heads") if self.take is Take.both else (self.take,):
-            read.losses.counts[f"{kind} from CoNLL-X"] = found
-        return Part(sentences, read.losses)
+        elif self.conllx:
+            sentences = merge(read.sentences, path, self.take, read.losses, self.unescape)
+            found = len(sentences) - len(read.losses.left_out["without heads"])
+            for kind in ("tags", "heads") if self.take is Take.both else (self.take,):
+                read.losses.counts[f"{kind} from CoNLL-X"] = found
+            read = Part(sentences, read.losses)
+        return read
 
     def _conllx(self, part: str) -> Path:
         return Path(self.conllx) / f"{part}.conllx"
@@ -102,8 +100,7 @@ class PennTreebank(_NumberedTreebank):
     dev: Annotated[str, "Development sections."] = "22"
     test: Annotated[str, "Test sections."] = "23"
 
-    def unescape(self, word: str) -> str:
-        return ptb_unescape(word)
+    unescape = staticmethod(ptb_unescape)
 
     def part_files(self, folder: Path) -> dict[str, list[Path]]:
         files: dict[str, list[Path]] = {}
@@ -123,9 +120,10 @@ class PennTreebank(_NumberedTreebank):
                 parts[part].losses.notes.append(note)
         return parts
 
-    def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:
+    def parse(self, text: str, source: str, losses: Losses) -> Iterable[TreebankSentence]:
         """Yield sentences with tags and bare constituents, all escapes undone."""
-        return clean_sentences(numbered(read_treebank(path, unescape=ptb_unescape), path), losses)
+        trees = parse_treebank(text, source=source, unescape=ptb_unescape)
+        return clean_sentences(numbered(trees, source), losses)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,8 +149,7 @@ class ChineseTreebank(_NumberedTreebank):
 
     def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:
         """Yield sentences with tags and bare constituents, without spaces."""
-        encodings = CTB_ENCODINGS if self.encoding == "auto" else (self.encoding,)
-        text, _ = read_text_as(path, encodings)
+        text, _ = read_text_as(path, self.encoding, CTB_ENCODINGS)
         trees = numbered(parse_treebank(text, source=str(path)), path)
         return clean_sentences(trees, losses, spaces=False)
 
@@ -180,11 +177,10 @@ def numbers(text: str, kind: str = "sections") -> list[int]:
     found: list[int] = []
     for part in text.split(","):
         first, hyphen, last = part.strip().partition("-")
-        if not (first.isdecimal() and (last.isdecimal() or not hyphen)):
+        last = last if hyphen else first
+        if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
             raise ValueError(f"{kind} {text!r}: write them as 02-21 or 00,24")
-        if int(last or first) < int(first):
-            raise ValueError(f"{kind} {text!r}: {part.strip()} goes backwards")
-        found += range(int(first), int(last or first) + 1)
+        found += range(int(first), int(last) + 1)
     return found
 
 
@@ -195,15 +191,11 @@ def merge(
     losses: Losses,
     unescape: Callable[[str], str] = str,
 ) -> list[TreebankSentence]:
-    """Return the sentences with the layers of a CoNLL-X file; those without heads go to `losses`.
-    Raises FormatError at the first place where the words differ."""
+    """Return the sentences with the layers of a CoNLL-X file; sentences without heads go to
+    `losses`. Raises FormatError at the first place where the words differ."""
     merged: list[TreebankSentence] = []
-    for row in conllu.read_conllu(path):
-        number = len(merged) + 1
-        if number > len(sentences):
-            message = f"this file has more sentences than the treebank, which has {len(sentences)}"
-            raise FormatError(message, row.source, row.line)
-        sentence = sentences[number - 1]
+    rows = list(conllu.read_conllu(path))
+    for number, (sentence, row) in enumerate(zip(sentences, rows, strict=False), start=1):
         if [unescape(word) for word in row.words] != list(sentence.words):
             here, there = " ".join(row.words), " ".join(sentence.words)
             message = f"sentence {number} is {here!r} here and {there!r} in the treebank"
@@ -220,6 +212,6 @@ def merge(
                 raise FormatError(message, row.source, row.line)
             sentence = replace(sentence, tags=predicted.tags)
         merged.append(sentence)
-    if len(merged) != len(sentences):
-        raise ValueError(f"{path}: {len(merged)} sentences, the treebank has {len(sentences)}")
+    if len(rows) != len(sentences):
+        raise ValueError(f"{path}: {len(rows)} sentences, the treebank has {len(sentences)}")
     return merged

@@ -9,17 +9,17 @@ https://www.cs.upc.edu/~srlconll/spec.html
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
-from ..annotations import FRAMES_KEY, PREDICATE, FrameSpans, get_frames
-from ..annotations.words import WordIndex
+from ..annotations.frames import FRAMES_KEY, PREDICATE, Frame, FrameSpans, get_frames
 from ..trees.tree import ROOT_LABELS, LabelledSpan
-from .files import FormatError
+from .files import FormatError, blocks
 from .treebank_format import Drop, Format
 
 NO_PREDICATE = "-"
@@ -30,16 +30,27 @@ _CELL = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
 _ROLE = re.compile(r"[^()*\s]+")
 
 
+Rows = list[list[str]]
+
+
+class Columns(NamedTuple):
+    """Columns of a sentence, and the place of its first row."""
+
+    source: str
+    line: int
+    rows: Rows
+
+
 class NestedRoles(FormatError):
-    """A role of a predicate within another, in a well-formed column, which frames can't have."""
+    """Raised where one role of a well-formed column lies inside another; no frame allows this."""
 
 
 @dataclass(frozen=True)
 class PropsSentence:
     """The propositions of one sentence.
 
-    length: number of tokens. frames: in order of their predicates, column 0 as rolesets, spans in
-    text order. line: line of its first row.
+    length: number of tokens. frames: in order of their predicates; column 0 gives rolesets; spans
+    in text order. line: line of the first row.
     """
 
     length: int
@@ -50,14 +61,14 @@ class PropsSentence:
 @dataclass(frozen=True, kw_only=True)
 class Props(Format):
     """Roles in CoNLL-2005's columns: written only, as conll05 reads them beside their words. Every
-    sentence is a block of rows, a row for each token other than whitespace; in a Doc without
-    sentence boundaries, all of it is one block."""
+    sentence is a block of rows, a row for each token other than whitespace; a Doc without sentence
+    boundaries is one block."""
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
         raise ValueError(f"{inputs[0]} is no .spacy file: conll05 reads props, beside their words")
 
     def write(self, doc: Doc) -> str:
-        return format_props(doc_props(doc))
+        return format_props(doc)
 
 
 def read_props(text: str, *, source: str = "<string>") -> Iterator[PropsSentence]:
@@ -67,12 +78,13 @@ def read_props(text: str, *, source: str = "<string>") -> Iterator[PropsSentence
     spans. A column may lack a V, as in systems' output.
     Raises FormatError for a malformed cell, nested roles, or columns that don't match predicates.
     """
-    for line, rows in column_rows(text):
+    for columns in column_rows(text, source):
+        _, line, rows = columns
         predicates = [i for i, row in enumerate(rows) if row[0] != NO_PREDICATE]
         if all(len(row) == 1 for row in rows):
             roles: list[list[LabelledSpan]] = [[] for _ in predicates]
         else:
-            check_columns(rows, 1, len(predicates), source=source, line=line)
+            check_columns(columns, 1, len(predicates))
             roles = [
                 column_spans(column, source=source, line=line)
                 for column in list(zip(*rows, strict=True))[1:]
@@ -84,114 +96,96 @@ def read_props(text: str, *, source: str = "<string>") -> Iterator[PropsSentence
         yield PropsSentence(len(rows), frames, line)
 
 
-def format_props(sentences: Iterable[PropsSentence]) -> str:
-    """Return the text of a props file, with aligned columns.
+def format_props(doc: Doc, key: str = FRAMES_KEY) -> str:
+    """Return the propositions in `doc.spans[key]` as a props file, with aligned columns: a block
+    for each sentence; without boundaries, for the Doc.
 
-    Raises ValueError, with the sentence (from 1) and the frame, for roles that overlap, two frames
-    of one predicate, a lemma that isn't one word or is "-", or a label with brackets, asterisks or
-    whitespace, which the format can't express.
+    Whitespace tokens have no rows. Column 0 has lemmas: "give" for the roleset "give.01"; without a
+    roleset the token's `lemma_`, or else its text in lower case.
+    Raises ValueError if the group isn't set, and for a frame that the format can't express: of
+    several sentences, with overlapping roles, a predicate that is whitespace or another frame's, or
+    a lemma or label that can't stand in a column.
     """
+    if key not in doc.spans:
+        raise ValueError(f"doc.spans[{key!r}] isn't set")
+    left: dict[int, Frame] = {}
+    for frame in get_frames(doc, key):
+        if frame.predicate.is_space or frame.predicate.i in left:
+            raise _fault_of(frame, "its predicate is whitespace, or another frame's")
+        left[frame.predicate.i] = frame
     blocks = []
-    for number, sentence in enumerate(sentences, start=1):
-        columns = [[NO_PREDICATE] * sentence.length]
-        for frame in sorted(sentence.frames, key=lambda frame: frame.predicate):
-            place = f"sentence {number}: frame {frame.roleset!r} at token {frame.predicate}"
-            if columns[0][frame.predicate] != NO_PREDICATE:
-                raise ValueError(f"{place}: another frame has the same predicate")
-            if frame.roleset == NO_PREDICATE or frame.roleset.split() != [frame.roleset]:
-                raise ValueError(f"{place}: the roleset {frame.roleset!r} can't stand in column 0")
-            columns[0][frame.predicate] = frame.roleset
-            columns.append(_cells(frame.spans, sentence.length, place))
+    for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
+        words = [token.i for token in sentence if not token.is_space]
+        lemmas = [NO_PREDICATE] * len(words)
+        columns = [lemmas]
+        for at, word in enumerate(words):
+            if found := left.get(word):
+                lemma = lemmas[at] = found.lemma or found.predicate.lower_
+                if lemma == NO_PREDICATE or lemma.split() != [lemma]:
+                    raise _fault_of(found, f"the lemma {lemma!r} can't stand in column 0")
+                columns.append(_cells(found, sentence, words))
         widths = [max(map(len, column), default=0) for column in columns]
         for row in zip(*columns, strict=True):
             cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
             blocks.append("  ".join(cells).rstrip() + "\n")
-        blocks.append("\n")
+        blocks += ["\n"] if words else []
     return "".join(blocks)
 
 
-def doc_props(doc: Doc, key: str = FRAMES_KEY) -> Iterator[PropsSentence]:
-    """Yield the propositions in `doc.spans[key]` of each sentence; without boundaries, of the Doc.
+def _cells(frame: Frame, sentence: Span, words: list[int]) -> list[str]:
+    cells = ["*"] * len(words)
+    latest = 0
+    for span in frame.spans:
+        start, end = bisect_left(words, span.start), bisect_left(words, span.end)
+        if span.start < sentence.start or span.end > sentence.end:
+            raise _fault_of(frame, "it isn't all in one sentence")
+        if start < end:
+            if start < latest:
+                raise _fault_of(frame, f"{span.label_} overlaps another role")
+            if not _ROLE.fullmatch(span.label_):
+                raise _fault_of(frame, f"bad role {span.label_!r}: it can't stand in a column")
+            cells[start] = f"({span.label_}*"
+            cells[end - 1] += ")"
+            latest = end
+    return cells
 
-    Whitespace tokens have no rows. Column 0 has lemmas: "give" for the roleset "give.01"; without a
-    roleset the token's `lemma_`, or else its text in lower case.
-    Raises ValueError if the group isn't set, for a frame of several sentences, and for a predicate
-    that is whitespace.
-    """
-    if key not in doc.spans:
-        raise ValueError(f"doc.spans[{key!r}] isn't set")
-    sentences = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
-    starts = [sentence.start for sentence in sentences]
-    word = WordIndex(doc).before
-    frames: list[list[FrameSpans]] = [[] for _ in sentences]
-    for frame in get_frames(doc, key):
-        predicate, spans = frame.predicate, frame.spans
-        place = f"frame {frame.roleset!r} at token {predicate.i}"
-        if predicate.is_space:
-            raise ValueError(f"{place}: its predicate is whitespace")
-        i = bisect_right(starts, predicate.i) - 1
-        start, end = sentences[i].start, sentences[i].end
-        if any(span.start < start or span.end > end for span in spans):
-            raise ValueError(f"{place}: it isn't all in one sentence")
-        rows = (
-            (word[span.start] - word[start], word[span.end] - word[start], span.label_)
-            for span in spans
-        )
-        lemma = frame.lemma or predicate.lower_
-        frames[i].append(
-            FrameSpans(
-                word[predicate.i] - word[start],
-                lemma,
-                sorted(span for span in rows if span[0] < span[1]),
-            )
-        )
-    for sentence, found in zip(sentences, frames, strict=True):
-        if length := word[sentence.end] - word[sentence.start]:
-            yield PropsSentence(length, sorted(found, key=lambda frame: frame.predicate))
+
+def _fault_of(frame: Frame, fault: str) -> ValueError:
+    return ValueError(f"frame {frame.roleset!r} at token {frame.predicate.i}: {fault}")
 
 
 # Shared by formats with such columns
 
 
-def column_rows(text: str) -> Iterator[tuple[int, list[list[str]]]]:
-    """Yield the first line of each sentence, and its rows of columns between whitespace."""
-    rows: list[list[str]] = []
-    for number, line in enumerate([*text.split("\n"), ""], start=1):
-        if columns := _COLUMN.findall(line):
-            rows.append(columns)
-        elif rows:
-            yield number - len(rows), rows
-            rows = []
+def column_rows(text: str, source: str = "<string>") -> Iterator[Columns]:
+    """Yield each sentence's rows of columns between whitespace."""
+    for block in blocks(text):
+        yield Columns(source, block[0][0], [_COLUMN.findall(line) for _, line in block])
 
 
-def check_columns(
-    rows: Sequence[Sequence[str]], fixed: int, predicates: int, *, source: str, line: int
-) -> None:
+def check_columns(columns: Columns, fixed: int, predicates: int) -> None:
     """Raise FormatError unless every row has `fixed` columns and one for each predicate."""
-    for i, row in enumerate(rows):
+    for i, row in enumerate(columns.rows):
         if len(row) != fixed + predicates:
-            columns = "1 column" if fixed == 1 else f"{fixed} columns"
-            expected = f"expected {columns} and one for each of {predicates} predicates"
-            raise FormatError(f"{expected}, found {len(row)}", source, line + i)
+            first = "1 column" if fixed == 1 else f"{fixed} columns"
+            message = f"expected {first} and one for each of {predicates} predicates"
+            raise FormatError(f"{message}, found {len(row)}", columns.source, columns.line + i)
 
 
 def tree_phrases(bits: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
     """Return phrases in preorder, without the root, from parse bits `(LABEL…*…)`. Raises
     FormatError."""
-    spans = _bracketed(bits, "phrase", source, line)
+    spans = column_spans(bits, "phrase", source=source, line=line)
     if spans and spans[0][:2] == (0, len(bits)) and spans[0][2] in ROOT_LABELS:
         del spans[0]
     return spans
 
 
-def column_spans(cells: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
-    """Return the spans of one predicate's roles in text order. Raises FormatError for a malformed
-    column, NestedRoles for a role within a role."""
-    return _bracketed(cells, "role", source, line)
-
-
-def _bracketed(cells: Sequence[str], kind: str, source: str, line: int) -> list[LabelledSpan]:
-    """Return the spans in preorder. kind: phrases may be nested, roles may not."""
+def column_spans(
+    cells: Sequence[str], kind: str = "role", *, source: str, line: int
+) -> list[LabelledSpan]:
+    """Return the spans in preorder of one predicate's roles, or of phrases. Raises FormatError for
+    a malformed column, NestedRoles for a role within a role."""
     spans: list[LabelledSpan] = []
     opened: list[int] = []
     for i, cell in enumerate(cells):
@@ -216,17 +210,22 @@ def _bracketed(cells: Sequence[str], kind: str, source: str, line: int) -> list[
 
 
 def sentence_frames(
-    rows: Sequence[Sequence[str]], rolesets: Sequence[str], *, source: str, line: int
-) -> tuple[list[FrameSpans] | None, list[Drop]]:
-    """Return the frames, and those that a Doc can't hold with reasons.
+    rows: Sequence[Sequence[str]],
+    rolesets: Sequence[str],
+    left_out: list[Drop],
+    *,
+    source: str,
+    line: int,
+) -> list[FrameSpans] | None:
+    """Return the frames; those that a Doc can't hold go to `left_out`.
 
-    With any such frame the frames are None, as its predicate would count as none otherwise.
+    With any such frame the result is None, as its predicate would count as none otherwise.
     rows: each token's role columns. rolesets: each token's, "" for no predicate.
     Left out are columns with nested roles, without exactly one V, or with a V (or C-V) away from
     their predicate. Raises FormatError for a malformed column.
     """
     frames: list[FrameSpans] = []
-    left_out: list[Drop] = []
+    before = len(left_out)
     predicates = (i for i, roleset in enumerate(rolesets) if roleset)
     for predicate, cells in zip(predicates, zip(*rows, strict=True), strict=True):
         try:
@@ -236,9 +235,8 @@ def sentence_frames(
             continue
         if fault := _fault(predicate, spans):
             left_out.append((f"{source}:{line + predicate}", fault))
-        else:
-            frames.append(FrameSpans(predicate, rolesets[predicate], spans))
-    return None if left_out else frames, left_out
+        frames.append(FrameSpans(predicate, rolesets[predicate], spans))
+    return frames if len(left_out) == before else None
 
 
 def _fault(predicate: int, spans: Sequence[LabelledSpan]) -> str:
@@ -247,17 +245,3 @@ def _fault(predicate: int, spans: Sequence[LabelledSpan]) -> str:
         return f"{verbs} spans labelled {PREDICATE}"
     at = {label for start, end, label in spans if start <= predicate < end}
     return "" if at & {PREDICATE, f"C-{PREDICATE}"} else f"its predicate isn't labelled {PREDICATE}"
-
-
-def _cells(spans: Sequence[LabelledSpan], length: int, place: str) -> list[str]:
-    cells = ["*"] * length
-    latest = 0
-    for start, end, label in sorted(spans):
-        if start < latest:
-            raise ValueError(f"{place}: {label} from {start} to {end} overlaps another role")
-        if not _ROLE.fullmatch(label):
-            raise ValueError(f"{place}: bad role {label!r}: it can't be written in a column")
-        cells[start] = f"({label}*"
-        cells[end - 1] += ")"
-        latest = end
-    return cells

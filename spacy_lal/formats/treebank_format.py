@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, ClassVar, NamedTuple
 
 from spacy.tokens import Doc
 
+from .files import read_text
 from .treebank_sentence import TreebankSentence
 
 PARTS = ("train", "dev", "test")
@@ -51,9 +52,8 @@ class Format:
 
     lang: Lang = "xx"
 
-    @property
     def gives_heads(self) -> bool:
-        """True if the format reads heads, with which head rules would mix two schemes."""
+        """Return whether heads are read, with which head rules would mix two schemes."""
         return False
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
@@ -61,12 +61,16 @@ class Format:
         raise NotImplementedError
 
     def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
-        """Return the parts by name, "" for a single one; other names are reported, not written.
-        Raises ValueError, with the input, for a part without sentences."""
+        """Return the parts by name, "" for a single part; parts of other names are reported, not
+        written. Raises ValueError, with the input, for a part without sentences."""
         raise NotImplementedError
 
     def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:
         """Yield the sentences of one file. Raises ValueError with the place of malformed text."""
+        return self.parse(read_text(path), str(path), losses)
+
+    def parse(self, text: str, source: str, losses: Losses) -> Iterable[TreebankSentence]:
+        """Yield the sentences of the text of a file. Raises ValueError as `read`."""
         raise NotImplementedError
 
     def write(self, doc: Doc) -> str:
@@ -76,7 +80,7 @@ class Format:
 
 @dataclass(frozen=True, kw_only=True)
 class Files(Format):
-    """A format of single files: all inputs become one output."""
+    """A format of independent files; all input files become one output file."""
 
     pattern: Pattern = "*"
 
@@ -145,12 +149,3 @@ def files_in(path: Path, pattern: str) -> list[Path]:
     if found := sorted(file for file in path.rglob(pattern) if file.is_file()):
         return found
     raise FileNotFoundError(f"no {pattern} in {path}")
-
-
-def with_drops(
-    read: Iterable[tuple[TreebankSentence, list[Drop]]], losses: Losses
-) -> Iterator[TreebankSentence]:
-    """Yield the sentences; the frames that are left out of them go to `losses`."""
-    for sentence, drops in read:
-        losses.left_out["frames left out"] += drops
-        yield sentence

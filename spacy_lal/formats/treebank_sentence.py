@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy
 from spacy.tokens import Doc
 from spacy.util import get_lang_class
 from spacy.vocab import Vocab, create_vocab
@@ -27,7 +28,7 @@ class TreebankSentence:
     constituents: phrases in preorder, without the root node.
     frames: predicates with their arguments.
     errors: each word's `grammar_errors.CORRECT` or type of error.
-    paragraph: the paragraph's name; neighbours with the same one are running text.
+    paragraph: the paragraph's name; neighbours with the same name are running text.
     """
 
     words: Sequence[str]
@@ -55,22 +56,17 @@ def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
     Raises ValueError if the heads aren't one tree with one root, or if the numbers of labels of
     errors and words differ.
     """
-    heads = deps = None
-    if sentence.heads is not None:
-        if reason := tree_fault(sentence.heads):
-            raise ValueError(f"sentence {sentence.id or sentence.words}: {reason}")
-        heads = list(sentence.heads)
-        relations = sentence.deps or ["dep"] * len(heads)
-        deps = [
-            "ROOT" if head == word else relation
-            for word, (head, relation) in enumerate(zip(heads, relations, strict=True))
-        ]
     columns: dict[str, Any] = {
         name: None if getattr(sentence, name) is None else list(getattr(sentence, name))
-        for name in ("words", "spaces", "tags", "pos", "lemmas", "morphs")
+        for name in ("words", "spaces", "tags", "pos", "lemmas", "morphs", "heads")
     }
-    columns["sent_starts"] = [word == 0 for word in range(len(sentence.words))]
-    doc = Doc(vocab, **columns, heads=heads, deps=deps)
+    if heads := columns["heads"]:
+        relations = sentence.deps or ["dep"] * len(heads)
+        pairs = enumerate(zip(heads, relations, strict=True))
+        columns["deps"] = ["ROOT" if head == i else relation for i, (head, relation) in pairs]
+    if heads is not None and (reason := tree_fault(heads)):
+        raise ValueError(f"sentence {sentence.id or sentence.words}: {reason}")
+    doc = Doc(vocab, **columns, sent_starts=[i == 0 for i in range(len(sentence.words))])
     if sentence.constituents is not None:
         set_constituents(doc, sentence.constituents)
     if sentence.frames is not None:
@@ -85,23 +81,15 @@ def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
 
 
 def tree_fault(heads: Sequence[int]) -> str:
-    """Return why `heads` (the root is its own) aren't one tree with one root; "" if they are."""
+    """Return why `heads` (the root is its own head) aren't one tree with one root, or ""."""
     roots = [word for word, head in enumerate(heads) if head == word]
     if len(roots) != 1:
         return f"{len(roots)} roots in the dependency tree"
-    state = [0] * len(heads)  # 0 not seen, 1 on the way from this word, 2 leads to the root
-    state[roots[0]] = 2
-    for word in range(len(heads)):
-        path = []
-        while state[word] == 0:
-            state[word] = 1
-            path.append(word)
-            word = heads[word]
-        if state[word] == 1:
-            return f"a cycle in the dependency tree at word {word + 1}"
-        for seen in path:
-            state[seen] = 2
-    return ""
+    above = numpy.asarray(heads)
+    for _ in range(len(heads).bit_length()):
+        above = above[above]
+    cyclic = numpy.flatnonzero(above != roots[0])
+    return f"a cycle in the dependency tree at word {cyclic[0] + 1}" if len(cyclic) else ""
 
 
 def language_vocab(lang: str) -> Vocab:

@@ -22,7 +22,6 @@ from typing import Annotated
 from unicodedata import normalize
 
 from ..trees.tree import ConstituentTree
-from .files import read_text
 from .penn_brackets import clean_sentences, clean_tree, parse_sentences
 from .treebank_format import PARTS, Lang, Losses, Part, Treebank
 from .treebank_sentence import TreebankSentence
@@ -89,14 +88,15 @@ class VietnameseTreebank(Treebank):
             cut[part] = Part(sentences[start:end], Losses())
         return cut | parts
 
-    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
-        text, joined = _SYLLABLES.subn(
-            lambda match: match[1] + "_".join(match[2].split()), read_text(path)
-        )
+    def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
+        text, joined = _SYLLABLES.subn(lambda match: match[1] + "_".join(match[2].split()), text)
         losses.counts["words whose syllables were apart"] += joined
+        # S1 is a clause here, not the root
         trees = (
-            sentence._replace(tree=sentence.tree and _with_root(sentence.tree))
-            for sentence in parse_sentences(text, source=str(path))
+            found._replace(tree=ConstituentTree("", (found.tree,)))
+            if found.tree and found.tree.label == "S1"
+            else found
+            for found in parse_sentences(text, source=source)
         )
         clean = partial(clean_tree, null_words=NULL_WORDS)
         drop = self.malformed is Malformed.drop
@@ -138,8 +138,3 @@ def shares(text: str) -> list[int]:
     if len(found) != len(PARTS) or not all(part.isdecimal() and int(part) for part in found):
         raise ValueError(f"ratio {text!r}: write it as 18:1:1, of train, dev and test")
     return [int(part) for part in found]
-
-
-def _with_root(tree: ConstituentTree) -> ConstituentTree:
-    """Return the tree under a root if it is S1, which is a clause here, not the root."""
-    return ConstituentTree("", (tree,)) if tree.label == "S1" else tree

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, cast
 
 import torch
 import torch.nn.functional as F
@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from ..batching.batches import initialize_tok2vec, read_docs, token_batches
 from ..batching.sentences import Reading, SentencePolicy
-from ..bridge.shim import to_rows, torch_shim, torch_shims
+from ..bridge.shim import TorchShim, to_rows, torch_shim, torch_shims
 from ..bridge.weights import Header
-from ..embeddings.vocabulary import VocabularyShim, distinct_words, word_form
+from ..embeddings.forms import distinct_words, word_form
 from ..layers.bilstm import BiLSTM
 from ..layers.dropout import FeatureDropout
 from ..layers.settings import Settings, with_settings_of
@@ -33,7 +33,7 @@ class BiLSTMLayersSettings(Settings):
     embeddings: whether the projected word vectors are layer 0.
     language_weight: weight of a language model's loss in training, the gamma of Rei (2017), added
         to the component's loss if that is a mean over words. 0: no language model.
-    language_words: size of its vocabulary, the most frequent words.
+    language_words: size of the language model's vocabulary, the most frequent words.
     mixed_precision: train with bfloat16 products, where the processor has them.
     sentences: "split", "existing" or "doc"; see `lal_constituency`.
     max_batch_spans: limit of the padded batch: the sum of n(n+1)/2 over its sentences, n the words
@@ -51,7 +51,7 @@ class BiLSTMLayersSettings(Settings):
     max_batch_spans: int = 400_000
 
     def vocabulary(self, words: Counter[str]) -> list[str]:
-        """Return the language model's words, most frequent first; none without one."""
+        """Return the language model's words, most frequent first; none without a language model."""
         forms = Counter[str]()
         for word, count in words.items():
             forms[word_form(word)] += count
@@ -62,15 +62,9 @@ class BiLSTMLayersSettings(Settings):
         return LayeredBiLSTM(header["d_in"], header["vocabulary"], self)
 
 
-class Layers(NamedTuple):
-    """Outputs of all layers [L,B,n,d], and the language model's loss, None without one."""
-
-    outputs: Tensor
-    language_loss: Tensor | None
-
-
 class LayeredBiLSTM(nn.Module):
-    """Word vectors [B,n,d_in], lengths [B] -> `Layers`, d = 2 * hidden_width.
+    """Word vectors [B,n,d_in], lengths [B] -> outputs of all layers [L,B,n,2*hidden_width], and the
+    loss of the language model, 0 without one.
 
     vocabulary: words of the language model, most frequent first; empty for none. The lowest layer's
         forward state predicts the next word and its backward state the previous one, each through
@@ -98,14 +92,16 @@ class LayeredBiLSTM(nn.Module):
         )
         self.dropout = FeatureDropout()
 
-    def forward(self, x: Tensor, lengths: Tensor, words: Tensor | None = None) -> Layers:
+    def forward(
+        self, x: Tensor, lengths: Tensor, words: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         states = self.bilstm.states(x, lengths)
-        loss = None
+        loss = x.new_zeros(())
         if words is not None and self.language:
             loss = self._language_loss(states[0], lengths, words)
         if self.embeddings is not None:
             states = [self.embeddings(self.dropout(x)), *states]
-        return Layers(torch.stack(states), loss)
+        return torch.stack(states), loss
 
     def _language_loss(self, states: Tensor, lengths: Tensor, words: Tensor) -> Tensor:
         here = torch.arange(words.shape[1], device=words.device) < lengths.unsqueeze(1)
@@ -144,7 +140,7 @@ def build_bilstm_layers_v1(
         init=_init,
         layers=[tok2vec],
         refs={"tok2vec": tok2vec},
-        shims=[VocabularyShim(own.build, own.vocabulary)],
+        shims=[TorchShim(own.build)],
         dims={"nO": 2 * own.hidden_width},
         attrs={
             "settings": own,
@@ -183,31 +179,26 @@ def _forward(
     sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
     weight = settings.language_weight if is_train else 0.0
     numbers = network.numbers(docs) if weight else None
-    # a row for every word in batch order, and one for non-words
-    n_words = sum(len(sentence.words) for sentence in sentences)
-    order = torch.full((len(flat),), n_words)
-    rows: list[Tensor] = []
-    done = 0
+    stack = flat.new_zeros(network.n_layers, len(flat), model.get_dim("nO"))
+    rows, places = [stack[:, :0]], [torch.zeros(0, dtype=torch.long)]
     language_loss = flat.new_zeros(())
     for _, lengths, tokens in token_batches(docs, sentences, settings.max_batch_spans):
         here = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
-        word_tokens = tokens[here]
-        order[word_tokens] = torch.arange(done, done + len(word_tokens))
-        done += len(word_tokens)
         x, lengths = flat[tokens.to(flat.device)], lengths.to(flat.device)
         words = None if numbers is None else numbers[tokens].to(flat.device)
-        found = shim.run(x, lengths, words, is_train=is_train, dropout=model.attrs["dropout_rate"])
-        rows.append(found.outputs[:, here.to(flat.device)])
-        if found.language_loss is not None:
-            language_loss = language_loss + found.language_loss
-    rows.append(flat.new_zeros(network.n_layers, 1, model.get_dim("nO")))
-    stack = torch.cat(rows, 1)[:, order.to(flat.device)]
+        rate = model.attrs["dropout_rate"]
+        outputs, loss = shim.run(x, lengths, words, is_train=is_train, dropout=rate)
+        rows.append(outputs[:, here.to(flat.device)])
+        places.append(tokens[here])
+        language_loss = language_loss + loss
+    words_in_all = torch.cat(places).to(flat.device)
+    stack = stack.index_copy(1, words_in_all, torch.cat(rows, 1))
 
     def backprop(d_stack: Floats3d) -> list[Doc]:
         outputs, gradients = [stack], [xp2torch(d_stack, device=stack.device)]
         if language_loss.requires_grad:
             outputs.append(language_loss)
-            gradients.append(torch.full_like(language_loss, weight / n_words))
+            gradients.append(torch.full_like(language_loss, weight / len(words_in_all)))
         if stack.requires_grad:
             torch.autograd.backward(outputs, gradients)
         d_flat = flat.grad if flat.grad is not None else torch.zeros_like(flat)

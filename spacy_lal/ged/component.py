@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from numbers import Real
 from typing import cast
@@ -12,32 +13,19 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
-from thinc.api import Config, Model, torch2xp, xp2torch
+from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d
 
 from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, get_errors, set_errors
 from ..batching.sentences import sentence_starts
-from ..pipeline.component import WeightsPipe
-from ..pipeline.examples import Counts, Reader, count, same_tokens
-from ..pipeline.factory import register_factory
+from ..pipeline.component import WeightsPipe, register_factory
+from ..pipeline.examples import Counts, count, same_tokens
 
-DEFAULT_MODEL = Config().from_str(
-    """
-    [model]
-    @architectures = "spacy-lal.MHMLA.v1"
-    heads = 12
-
-    [model.layers]
-    @architectures = "spacy-lal.BiLSTMLayers.v1"
-    hidden_width = 192
-    depth = 3
-
-    [model.layers.tok2vec]
-    @architectures = "spacy-lal.WordAffixEmbed.v1"
-    word_width = 128
-    affix_width = 32
-    """
-)["model"]
+EMBEDDING = {"@architectures": "spacy-lal.WordAffixEmbed.v1", "word_width": 128, "affix_width": 32}
+DEFAULT_MODEL = {
+    "@architectures": "spacy-lal.MHMLA.v1",
+    "layers": {"@architectures": "spacy-lal.BiLSTMLayers.v1", "tok2vec": EMBEDDING},
+}
 """The model of a component whose config names none."""
 
 DOUBT = 0.05
@@ -55,12 +43,12 @@ class ErrorDetector(WeightsPipe):
     spans_key: the span group of the errors. `Token._.is_error` and the other extension attributes
         read only "errors"; `grammar_errors(doc, key)` reads any group.
     threshold: a token is marked if it is an error with at least this probability. Stored as
-        `cfg["threshold"]`, which `spacy find-threshold` sets; a trained component's takes
-        precedence over its config's.
+        `cfg["threshold"]`, which `spacy lal find-threshold` sets; a trained component ignores the
+        config's threshold.
     error_weight: weight of the loss of an erroneous token; that of a correct token is 1. A higher
         weight finds more errors, with lower precision.
-    error_cooccurrence: how much the surest error of a sentence raises the probability of the other
-        tokens (see `with_cooccurrence`); 0: the model's own probabilities.
+    error_cooccurrence: how much the most probable error of a sentence raises the probability of its
+        other tokens (see `with_cooccurrence`); 0: the model's own probabilities.
     """
 
     def __init__(
@@ -113,11 +101,11 @@ class ErrorDetector(WeightsPipe):
         labels: list[str] | None = None,
         warm_start: str | None = None,
     ) -> None:
-        """Read the types of errors from the training data, or labels, and set up the model.
+        """Read the types of errors from labels or else the training data, and set up the model.
         warm_start: a trained pipeline; its detector's weights are copied where they fit.
         Raises ValueError if no example has errors."""
         validate_get_examples(get_examples, f"{self.name}.initialize")
-        counts = count(get_examples(), read_errors(self.spans_key))
+        counts = count(get_examples(), partial(read_errors, key=self.spans_key))
         found, without = counts.names["labels"], counts.lacking["errors"]
         if labels is None and not found:
             raise ValueError(
@@ -138,10 +126,8 @@ class ErrorDetector(WeightsPipe):
         validate_examples(examples, f"{self.name}.get_loss")
         index = {label: k for k, label in enumerate([CORRECT, *self.labels])}
         labels = [gold_errors(example, self.spans_key) for example in examples]
-        self._warn_unknown(
-            "labels",
-            Counter(name for found in labels for name in found if name and name != CORRECT),
-        )
+        # "", a correct token's, is no name
+        self._warn_unknown("labels", Counter(name for of in labels for name in of if name))
         gold = [
             index.get(label, -1) if label is not None and not token.is_space else -1
             for example, doc_labels in zip(examples, labels, strict=True)
@@ -155,8 +141,7 @@ class ErrorDetector(WeightsPipe):
             logits, targets, weights, ignore_index=-1, reduction="sum"
         ) / max(1, int((targets >= 0).sum()))
         loss.backward()
-        gradient = cast(Floats2d, torch2xp(cast(torch.Tensor, logits.grad)))
-        return float(loss.detach()), gradient
+        return float(loss.detach()), cast(Floats2d, torch2xp(cast(torch.Tensor, logits.grad)))
 
     def predict(self, docs: Iterable[Doc]) -> Probabilities:
         """Return the probabilities of each token's labels, "correct" first: [tokens, labels]."""
@@ -167,7 +152,7 @@ class ErrorDetector(WeightsPipe):
         return numpy.split(flat, numpy.cumsum([len(doc) for doc in docs]))[:-1]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Probabilities) -> None:
-        """Write the errors, and each token's probability of error; whitespace has none."""
+        """Write the errors, and each token's error probability, 0 for whitespace."""
         threshold = _checked_threshold(self.cfg["threshold"])
         for doc, doc_probabilities in zip(docs, scores, strict=True):
             spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
@@ -186,43 +171,35 @@ class ErrorDetector(WeightsPipe):
             set_errors(doc, labels, errors.tolist(), key=self.spans_key)
 
 
-def read_errors(key: str) -> Reader:
-    """Return a reader of the types of errors."""
-
-    def read(doc: Doc, counts: Counts) -> None:
-        if key not in doc.spans:
-            counts.lacking["errors"] += 1
-            return
-        types = (label for label in get_errors(doc, key) if label != CORRECT)
-        counts.names["labels"].update(types)
-
-    return read
+def read_errors(doc: Doc, counts: Counts, key: str) -> None:
+    """Count the types of errors in a Doc."""
+    if key not in doc.spans:
+        counts.lacking["errors"] += 1
+        return
+    types = (label for label in get_errors(doc, key) if label != CORRECT)
+    counts.names["labels"].update(types)
 
 
 def gold_errors(example: Example, key: str) -> list[str | None]:
-    """Return labels of predicted tokens, None without gold; one wrong gold token suffices."""
+    """Return gold labels of predicted tokens, or None; one wrong gold token makes a token wrong."""
     if key not in example.reference.spans:
         return [None] * len(example.predicted)
     labels = get_errors(example.reference, key)
     if same_tokens(example):
         return list(labels)
-    found: list[str | None] = []
-    for i in range(len(example.predicted)):
-        parts = [labels[int(k)] for k in example.alignment.x2y[i]]
-        found.append(
-            next((label for label in parts if label != CORRECT), CORRECT if parts else None)
-        )
-    return found
+    x2y = example.alignment.x2y
+    parts = ([labels[int(k)] for k in x2y[i]] for i in range(len(example.predicted)))
+    return [max(of, key=lambda label: label != CORRECT, default=None) for of in parts]
 
 
 def with_cooccurrence(
     probabilities: NDArray[numpy.float64], starts: Sequence[int], weight: float
 ) -> NDArray[numpy.float64]:
-    """Raise the odds of every token by those of the surest other token of its sentence.
+    """Raise each token's odds by those of the most probable other token of its sentence.
 
     probabilities: error probabilities of a Doc's tokens [tokens]. starts: where sentences begin.
         With odds o = p / (1 - p): o_i' = o_i * max(1, o_j / o(DOUBT))^weight, where j is the most
-        probable other token in the sentence. Zero stays zero, and nothing falls.
+        probable other token in the sentence. Zero stays zero, and no probability falls.
     """
     found = probabilities.copy()
     for start, end in pairwise([*starts, len(probabilities)]):

@@ -13,8 +13,8 @@ from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, get_errors
 @dataclass
 class Detection:
     """Counts of tokens marked rightly, marked wrongly, and missed. As in the shared task, precision
-    is 1 without wrong marks and recall 1 without misses, even without marks; scores are not
-    rounded."""
+    is 1 without wrong marks, and recall is 1 without misses, even if there are no marks; scores are
+    not rounded."""
 
     right: int = 0
     wrong: int = 0
@@ -70,7 +70,7 @@ def score_detection(
 
     Returns `ged_{p,r,f05}` of tokens, whatever their type, and `ged_per_type`. Only gold Docs with
     the span group are scored; without any, all are None. A gold token counts as marked if a
-    predicted token within it is. Whitespace tokens don't count.
+    predicted token within it is marked. Whitespace tokens don't count.
     """
     report = DetectionReport()
     for example in examples:

@@ -4,9 +4,6 @@ from .explanation import Explanation as Explanation
 from .explanation import explain as explain
 from .explanation import explain_docs as explain_docs
 from .head_analysis import ErrorAnalysis as ErrorAnalysis
-from .head_analysis import HeadInError as HeadInError
-from .head_analysis import HeadShare as HeadShare
-from .head_analysis import SpanError as SpanError
 from .head_analysis import TopHeads as TopHeads
 from .head_analysis import error_analysis as error_analysis
 from .head_analysis import top_heads as top_heads

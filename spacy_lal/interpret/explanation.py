@@ -1,40 +1,31 @@
-"""`explain`: the label attention heads over the sentences of a Doc.
-
-A contribution is the sum of a head's features in a span's vector, compared with other heads. It is
-not an effect: signed features may cancel in the sum, and the span scorer makes labels of them. With
-`arrangement = "concatenate"`, as in `en_lal_sm`, span vectors also contain the rows beneath label
-attention; contributions don't measure that part.
-
-A head with one query vector (`query = "vector"`, as in the paper and `en_lal_sm`) adds one context
-per sentence to every row. Then `attention` is the same for all spans and no evidence for one of
-them. The context would cancel in a span's difference of rows, but the layer norm divides each row
-by its own deviation. `contributions` therefore compare changes of the same projected rows, with
-each head's context added and normalised, between the span's borders. Heads with contexts small
-against the rows have nearly equal shares. Only with matrix queries does a head attend separately
-from each word.
-"""
+"""`explain`: the label attention heads over the sentences of a Doc (docs/usage/explain.md says what
+the numbers mean)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import cast
 
 import numpy
 import torch
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import minibatch
 
+from ..batching.batches import padded_batches, read_docs
 from ..batching.sentences import Sentence
-from ..drawing.charts import attention_svg, span_contributions_svg
+from ..bridge.shim import torch_shim
+from ..drawing.charts import heat_map_svg, ranked, span_contributions_svg
+from ..layers.input_encoders import row_mask
+from ..layers.label_attention import LabelAttention
 from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
 from ..parsing.dependency import LabelAttentionDependency
-from ..parsing.settings import abilities
+from ..parsing.network import ParserNetwork, abilities
 from ..pipeline.pipes import one_of, only_pipe, through_earlier_pipes
 from ..trees.tree import LabelledSpan
-from .contributions import Normalisation, sentence_heads, span_contributions
+from .contributions import Normalisation, head_sums, span_contributions
 
 START, STOP = "<START>", "<STOP>"
 """Words for the rows before the first and after the last word of a sentence."""
@@ -61,6 +52,13 @@ class Explanation:
     spans: list[LabelledSpan]
     contributions: numpy.ndarray | None
 
+    @property
+    def shares(self) -> numpy.ndarray:
+        """The contributions. Raises ValueError without them."""
+        if self.contributions is None:
+            raise ValueError("no contributions of heads here: see spacy_lal.explain")
+        return self.contributions
+
     def span_attention(self, start: int, end: int) -> numpy.ndarray:
         """Return the attention of each head from a span's words: [H, n+2]. A head with one query
         vector has the same attention for all spans."""
@@ -85,7 +83,10 @@ class Explanation:
             heads = ranked(values)[:k]
         if wrong := [head for head in heads if not 0 <= head < len(attention)]:
             raise ValueError(f"no heads {wrong}: heads are 0 to {len(attention) - 1}")
-        return attention_svg(self.words, attention, heads, styled=styled)
+        rows = [(f"head {h}", attention[h], float(attention[h].max(initial=0.0))) for h in heads]
+        title = "Label attention: heads by words of “" + " ".join(self.words[1:-1]) + "”"
+        legend = "each row's greatest"
+        return heat_map_svg("Label attention", title, self.words, rows, legend, styled=styled)
 
     def contributions_svg(
         self, *, span: tuple[int, int] | None = None, k: int = 5, styled: bool = True
@@ -93,15 +94,13 @@ class Explanation:
         """Draw bars of each head's contribution to one constituent, k top heads marked. span:
         (start, end) in words of the sentence; by default the first constituent. Raises ValueError
         without contributions, or without a constituent over the span."""
-        if self.contributions is None or not self.spans:
-            raise ValueError("no contributions of heads here: see spacy_lal.explain")
-        places = [(start, end) for start, end, _ in self.spans]
-        if span is not None and tuple(span) not in places:
-            raise ValueError(f"no constituent at words {span[0]} to {span[1]}: there are {places}")
-        row = 0 if span is None else places.index((span[0], span[1]))
+        rows = {(start, end): row for row, (start, end, _) in enumerate(self.spans)}
+        row = 0 if span is None else rows.get((span[0], span[1]))
+        if row is None or not rows:
+            raise ValueError(f"no constituent at words {span}: there are {[*rows]}")
         start, end, label = self.spans[row]
         covered = " ".join(self.words[start + 1 : end + 1])
-        return span_contributions_svg(self.contributions[row], label, covered, k=k, styled=styled)
+        return span_contributions_svg(self.shares[row], label, covered, k=k, styled=styled)
 
 
 def explain(
@@ -109,8 +108,8 @@ def explain(
 ) -> list[Explanation]:
     """Return attention and contributions of the label attention heads, by sentence.
 
-    The module's docstring explains the numbers. A sentence cut in pieces has an `Explanation` for
-    each; a skipped one (`long_sentences = "flat"`) has none. The Doc is not changed.
+    A sentence cut in pieces has an `Explanation` for each; a skipped sentence
+    (`long_sentences = "flat"`) has none. The Doc is not changed.
     nlp: pipeline with a label attention parser, whose earlier components run on a copy of the Doc;
         or that component, for a Doc that has gone through the earlier ones.
     method: normalisation of contributions (see `span_contributions`): "normalised", as in Mrini et
@@ -132,15 +131,8 @@ def explain_docs(
 ) -> Iterator[ExplainedDoc]:
     """Yield (sentence, explanation) pairs for each of many Docs (see `explain`)."""
     pipe = label_attention_pipe(nlp)
-    stream = iter(docs)
-    while batch := list(islice(stream, batch_size)):
+    for batch in minibatch(docs, batch_size):
         yield from _explain_batch(pipe, through_earlier_pipes(nlp, pipe, batch), method)
-
-
-def ranked(values: numpy.ndarray) -> list[int]:
-    """Return indices from the greatest value to the least, equal ones in order."""
-    order: list[int] = numpy.argsort(-values, kind="stable").tolist()
-    return order
 
 
 def label_attention_pipe(nlp: Language | ParserPipe) -> ParserPipe:
@@ -163,27 +155,59 @@ def constituency_pipe(nlp: Language | ParserPipe) -> ConstituencyPipe:
     return pipe
 
 
+@torch.no_grad()
 def _explain_batch(
     pipe: ParserPipe, docs: list[Doc], method: Normalisation | None
 ) -> list[ExplainedDoc]:
-    sentences, found = sentence_heads(pipe.model, docs, sums=method is not None)
+    network, layer = _with_label_attention(pipe, method is not None)
+    sentences, flat, _ = read_docs(pipe.model, docs, is_train=False)
     _, parses = pipe.predict(docs)
-    explanations: dict[int, Explanation] = {}
-    for k, attention, sums in found:
-        parse, words, doc = parses[k], sentences[k].words, docs[sentences[k].doc]
-        starts, ends = torch.from_numpy(parse.starts), torch.from_numpy(parse.ends)
-        places = zip(starts.tolist(), ends.tolist(), parse.labels.tolist(), strict=True)
+    found: dict[int, Explanation] = {}
+    for members, lengths, x in padded_batches(
+        docs, sentences, flat, pipe.model.attrs["max_batch_spans"]
+    ):
+        mask = row_mask(lengths, x.shape[1])
+        rows = network.encoder.encode(network.input_encoder(x, lengths)[0], mask)
+        attention = layer.attention(rows, mask).cpu()
         contributions = None
-        if sums is not None and method is not None:
-            contributions = span_contributions(sums, starts, ends, method).numpy()
-        explanations[k] = Explanation(
-            [START, *(doc[i].text for i in words.tolist()), STOP],
-            words,
-            (attention if attention.shape[1] > 1 else attention.squeeze(1)).numpy(),
-            [(start, end, pipe.labels[label - 1]) for start, end, label in places],
-            contributions,
-        )
+        if method is not None:
+            sums = head_sums(layer(rows, mask).double(), layer.n_heads).cpu()
+        for row, (k, n) in enumerate(zip(members, lengths.tolist(), strict=True)):
+            parse, words, doc = parses[k], sentences[k].words, docs[sentences[k].doc]
+            starts, ends = torch.from_numpy(parse.starts), torch.from_numpy(parse.ends)
+            places = zip(starts.tolist(), ends.tolist(), parse.labels.tolist(), strict=True)
+            if method is not None:
+                shares = span_contributions(sums[row, : n + 1], starts, ends, method)
+                contributions = shares.numpy()
+            of_words = attention[row, :, : n + 2, : n + 2]
+            found[k] = Explanation(
+                [START, *(doc[i].text for i in words.tolist()), STOP],
+                words,
+                (of_words if of_words.shape[1] > 1 else of_words.squeeze(1)).numpy(),
+                [(start, end, pipe.labels[label - 1]) for start, end, label in places],
+                contributions,
+            )
     explained: list[ExplainedDoc] = [[] for _ in docs]
-    for k, explanation in sorted(explanations.items()):
+    for k, explanation in sorted(found.items()):
         explained[sentences[k].doc].append((sentences[k], explanation))
     return explained
+
+
+def _with_label_attention(pipe: ParserPipe, sums: bool) -> tuple[ParserNetwork, LabelAttention]:
+    """Return a parser's network and label attention. sums: whether features must belong to heads,
+    as where spans' vectors are differences of fenceposts with half of each head."""
+    network = cast(ParserNetwork, torch_shim(pipe.model).module)
+    encoder, layer = network.encoder, network.encoder.label_attention
+    if layer is None or not abilities(pipe.model).label_heads:
+        raise ValueError(
+            "this parser has no label attention that can be read: "
+            "heads = 0 in its encoder's settings, or its weights are published ones"
+        )
+    halved = network.spans is None and encoder.halves_heads
+    plain = layer.combine == "concatenate" and encoder.label_feed_forward is None
+    if sums and not (halved and plain):
+        raise ValueError(
+            'no contributions of heads: they need combine = "concatenate", label_feed_forward = '
+            "false, halves of heads, and no two-stage parser; method=None gives attention alone"
+        )
+    return network, layer

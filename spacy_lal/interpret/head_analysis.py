@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy
@@ -13,19 +14,16 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..batching.sentences import in_words
-from ..drawing.charts import contributions_svg
+from ..drawing.charts import contributions_svg, ranked
 from ..parsing.component import ParserPipe
 from ..parsing.gold_trees import gold_constituents
 from ..structure.binarise import collapse_unaries
 from .contributions import Normalisation
-from .explanation import Explanation, constituency_pipe, explain_docs, ranked
-
-Contributions = Iterator[tuple[str, numpy.ndarray]]
-"""Labels of spans, and each head's contribution to them [H]."""
+from .explanation import Explanation, constituency_pipe, explain_docs
 
 
 class HeadShare(NamedTuple):
-    """A head's average contribution to a category's spans, and the share of them that it leads."""
+    """A head's average contribution to a category's spans, and the share of spans that it leads."""
 
     head: int
     contribution: float
@@ -55,14 +53,18 @@ class TopHeads:
         average: numpy.ndarray = self.counts @ self.contributions / max(1, self.counts.sum())
         return average
 
-    def top(self, category: str, k: int = 5) -> list[HeadShare]:
-        """Return the k heads that contribute most to a category, on average."""
+    def _row(self, category: str | None) -> tuple[int, numpy.ndarray, numpy.ndarray]:
+        if category is None:
+            return int(self.counts.sum()), self.overall, self.firsts.sum(0)
         c = self.categories.index(category)
-        return _shares(self.contributions[c], self.firsts[c] / self.counts[c], k)
+        return int(self.counts[c]), self.contributions[c], self.firsts[c]
 
-    def top_overall(self, k: int = 5) -> list[HeadShare]:
-        """Return the k heads that contribute most to spans of any category, on average."""
-        return _shares(self.overall, self.firsts.sum(0) / max(1, self.counts.sum()), k)
+    def top(self, category: str | None = None, k: int = 5) -> list[HeadShare]:
+        """Return the k heads that contribute most to a category (None: all), on average."""
+        spans, averages, firsts = self._row(category)
+        shares = firsts / max(1, spans)
+        best = ranked(averages)[:k]
+        return [HeadShare(head, float(averages[head]), float(shares[head])) for head in best]
 
     def svg(self, n: int | None = 12, k: int = 3) -> str:
         """Draw contributions to the n most frequent categories (None: all), k top heads marked."""
@@ -78,30 +80,18 @@ class TopHeads:
     def to_dict(self, k: int = 5) -> dict[str, Any]:
         """Return everything as JSON values."""
 
-        def described(spans: int, top: list[HeadShare], contributions: numpy.ndarray) -> Any:
-            return {
-                "spans": spans,
-                "top": [share._asdict() for share in top],
-                "contributions": contributions.tolist(),
-            }
+        def described(category: str | None) -> dict[str, Any]:
+            spans, averages, firsts = self._row(category)
+            top = [share._asdict() for share in self.top(category, k)]
+            found = {"spans": spans, "top": top, "contributions": averages.tolist()}
+            return found | {"firsts": firsts.tolist()}
 
         return {
             "method": self.method,
             "heads": self.contributions.shape[1],
-            "overall": described(int(self.counts.sum()), self.top_overall(k), self.overall),
-            "categories": {
-                category: described(int(count), self.top(category, k), contributions)
-                | {"firsts": firsts.tolist()}
-                for category, count, contributions, firsts in zip(
-                    self.categories, self.counts, self.contributions, self.firsts, strict=True
-                )
-            },
+            "overall": described(None),
+            "categories": {category: described(category) for category in self.categories},
         }
-
-
-def _shares(contributions: numpy.ndarray, firsts: numpy.ndarray, k: int) -> list[HeadShare]:
-    top = ranked(contributions)[:k]
-    return [HeadShare(head, float(contributions[head]), float(firsts[head])) for head in top]
 
 
 def top_heads(
@@ -110,39 +100,33 @@ def top_heads(
     """Return average contributions of heads to the constituents predicted in docs. Raises the
     errors of `explain`, and ValueError for a parser that finds no constituents."""
     constituency_pipe(nlp)
-
-    def spans() -> Contributions:
-        for explained in explain_docs(nlp, docs, method=method):
-            for _, explanation in explained:
-                assert explanation.contributions is not None
-                labels = [label for _, _, label in explanation.spans]
-                yield from zip(labels, explanation.contributions, strict=True)
-
-    return averaged(spans(), method)
+    explained = chain.from_iterable(explain_docs(nlp, docs, method=method))
+    spans = (
+        (label, contributions)
+        for _, explanation in explained
+        for (_, _, label), contributions in zip(explanation.spans, explanation.shares, strict=True)
+    )
+    return averaged(spans, method)
 
 
 def averaged(spans: Iterable[tuple[str, numpy.ndarray]], method: Normalisation) -> TopHeads:
     """Average the contributions [H] of spans by their labels."""
     counts: Counter[str] = Counter()
-    totals: dict[str, numpy.ndarray] = {}
-    firsts: dict[str, numpy.ndarray] = {}
-    n_heads = 0
+    totals: dict[str, Any] = defaultdict(float)
+    firsts: dict[str, Any] = defaultdict(int)
     for label, contributions in spans:
-        if label not in counts:
-            n_heads = len(contributions)
-            totals[label] = numpy.zeros(n_heads)
-            firsts[label] = numpy.zeros(n_heads, dtype=numpy.int64)
         counts[label] += 1
         totals[label] += contributions
-        firsts[label][contributions.argmax()] += 1
+        firsts[label] += numpy.arange(len(contributions)) == contributions.argmax()
     categories = sorted(counts, key=lambda label: (-counts[label], label))
-    shape = (len(categories), n_heads)
+    averages = [totals[label] / counts[label] for label in categories]
+    none = numpy.zeros((0, 0), dtype=numpy.int64)
     return TopHeads(
         method,
         categories,
-        numpy.asarray([counts[label] for label in categories], dtype=numpy.int64),
-        numpy.asarray([totals[label] / counts[label] for label in categories]).reshape(shape),
-        numpy.asarray([firsts[label] for label in categories], dtype=numpy.int64).reshape(shape),
+        numpy.array([counts[label] for label in categories], dtype=numpy.int64),
+        numpy.array(averages or none),
+        numpy.array([firsts[label] for label in categories] or none),
     )
 
 
@@ -172,9 +156,9 @@ class ErrorAnalysis:
     """Comparison of predicted and gold constituents, where unary chains count as one.
 
     docs: number of examples with trees. correct: number of constituents with gold words and label.
-    errors: the others. missed: number of gold constituents whose words were not predicted.
-    top_heads: contributions to correct constituents alone. k: number of top heads.
-    """
+    errors: the other predicted constituents. missed: number of gold constituents whose words were
+        not predicted.
+    top_heads: contributions to correct constituents alone. k: number of top heads."""
 
     docs: int
     correct: int
@@ -209,7 +193,7 @@ class ErrorAnalysis:
     def agreement(self) -> dict[str, float | None]:
         """Return shares of wrong labels whose first head is among the top heads of their label.
         "predicted" and "gold" compare with the k top heads of that label's correct constituents.
-        Errors are left out if either label has none; both shares are None without other errors."""
+        Errors with a label without such heads don't count; both shares are None without others."""
         top = {
             category: {share.head for share in self.top_heads.top(category, self.k)}
             for category in self.top_heads.categories
@@ -259,18 +243,17 @@ def error_analysis(
     errors: list[SpanError] = []
     missed = 0
 
-    def correct_spans() -> Contributions:
+    def correct_spans() -> Iterator[tuple[str, numpy.ndarray]]:
         nonlocal missed
         docs = (examples[d].predicted for d in known)
         for d, explained in zip(known, explain_docs(nlp, docs, method=method), strict=True):
             for sentence, explanation in explained:
-                assert explanation.contributions is not None
                 tree = in_words(trees[d] or (), sentence)
                 gold = {(i, j): label for i, j, label in collapse_unaries(tree)}
                 missed += len(gold.keys() - {(i, j) for i, j, _ in explanation.spans})
                 for row, (i, j, label) in enumerate(explanation.spans):
                     if gold.get((i, j)) == label:
-                        yield label, explanation.contributions[row]
+                        yield label, explanation.shares[row]
                         continue
                     tokens = int(explanation.tokens[i]), int(explanation.tokens[j - 1]) + 1
                     text = " ".join(explanation.words[i + 1 : j + 1])
@@ -282,17 +265,11 @@ def error_analysis(
 
 
 def _heads(explanation: Explanation, row: int, k: int, words: int) -> list[HeadInError]:
-    assert explanation.contributions is not None
     start, end, _ = explanation.spans[row]
-    contributions = explanation.contributions[row]
+    contributions = explanation.shares[row]
     found = []
     for head in ranked(contributions)[:k]:
         attention = explanation.span_attention(start, end)[head]
         most = [(explanation.words[t], float(attention[t])) for t in ranked(attention)[:words]]
         found.append(HeadInError(head, float(contributions[head]), most))
     return found
-
-
-def attended_words(errors: Iterable[SpanError]) -> Counter[str]:
-    """Count the words that the errors' first heads attend to most."""
-    return Counter(error.heads[0].words[0][0] for error in errors)

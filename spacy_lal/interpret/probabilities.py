@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import to_numpy
 
-from ..drawing.charts import layer_attention_svg, layers_of_words_svg, probabilities_svg
+from ..drawing.charts import heat_map_svg, layer_attention_svg, probabilities_svg
 from ..ged.component import ErrorDetector
 from ..ged.network import layer_attention
 from ..parsing.constituency import ConstituencyPipe
@@ -22,9 +22,9 @@ from ..structure.chart import unpack
 class SpanProbabilities:
     """Marginals of all spans of a sentence of n words.
 
-    words [n]; tokens: their indices in the Doc [n]. probabilities [n+1, n+1]: at [i, j] of a
-    constituent over words i to j, 0 where i >= j. labels: the most probable of each span, at the
-    same place, unary chains joined by "::"; "" where i >= j.
+    words [n]; tokens: their indices in the Doc [n]. probabilities [n+1, n+1]: at [i, j] that of a
+    constituent over words i to j, 0 where i >= j. labels: at the same place the most probable
+    label, unary chains joined by "::"; "" where i >= j.
     """
 
     words: list[str]
@@ -33,7 +33,7 @@ class SpanProbabilities:
     labels: list[list[str]]
 
     def svg(self, *, styled: bool = True) -> str:
-        """Draw a chart of all spans, the darker the more probable."""
+        """Draw a chart of all spans; more probable spans have a stronger colour."""
         return probabilities_svg(self.words, self.probabilities, self.labels, styled=styled)
 
 
@@ -70,12 +70,17 @@ class LayersOfWords:
     attention: numpy.ndarray
 
     def svg(self, *, words: bool = False, styled: bool = True) -> str:
-        """Draw a heat map of layers by words, or by heads, averaged over the words."""
-        if words:
-            return layers_of_words_svg(self.words, self.attention, styled=styled)
-        # a text without words has no mean
-        mean = self.attention.sum(1) / max(1, self.attention.shape[1])
-        return layer_attention_svg(mean, styled=styled)
+        """Draw a heat map of layers by words, or of layers by heads, with means over the words."""
+        if not words:
+            # a text without words has no mean
+            mean = self.attention.sum(1) / max(1, self.attention.shape[1])
+            return layer_attention_svg(mean, styled=styled)
+        means = numpy.asarray(self.attention, dtype=float).mean(2)[::-1]
+        most = float(means.max(initial=0.0))
+        rows = [(f"layer {len(means) - k}", row, most) for k, row in enumerate(means)]
+        title = "Attention over layers for the words of “" + " ".join(self.words) + "”"
+        legend = f"{most or 1.0:.2f}"
+        return heat_map_svg("Attention over layers", title, self.words, rows, legend, styled=styled)
 
 
 def layers_of_words(nlp: Language | ErrorDetector, doc: Doc) -> LayersOfWords:

@@ -64,18 +64,21 @@ class Bert(nn.Module):
         if d % heads:
             raise ValueError(f"{d} features can't be shared out evenly to {heads} heads")
         self.first_position = sizes.first_position
-        self.embeddings = nn.Module()
-        self.embeddings.word_embeddings = nn.Embedding(sizes.vocab_size, narrow)
-        self.embeddings.position_embeddings = nn.Embedding(sizes.max_position_embeddings, narrow)
+        self.embeddings = nn.ModuleDict(
+            {
+                "word_embeddings": nn.Embedding(sizes.vocab_size, narrow),
+                "position_embeddings": nn.Embedding(sizes.max_position_embeddings, narrow),
+                "LayerNorm": nn.LayerNorm(narrow, sizes.layer_norm_eps),
+            }
+        )
         if sizes.type_vocab_size:
-            self.embeddings.token_type_embeddings = nn.Embedding(sizes.type_vocab_size, narrow)
-        self.embeddings.LayerNorm = nn.LayerNorm(narrow, sizes.layer_norm_eps)
+            self.embeddings["token_type_embeddings"] = nn.Embedding(sizes.type_vocab_size, narrow)
         self.embeddings_project = nn.Linear(narrow, d) if narrow != d else None
-        self.encoder = nn.Module()
-        self.encoder.layer = nn.ModuleList(BertLayer(sizes) for _ in range(sizes.num_hidden_layers))
+        layers = nn.ModuleList(BertLayer(sizes) for _ in range(sizes.num_hidden_layers))
+        self.encoder = nn.ModuleDict({"layer": layers})
         self.n_buckets = sizes.relative_attention_num_buckets
         if self.n_buckets:
-            self.encoder.relative_attention_bias = nn.Embedding(self.n_buckets, heads)
+            self.encoder["relative_attention_bias"] = nn.Embedding(self.n_buckets, heads)
         self.dropout = Dropout(sizes.hidden_dropout_prob)
         for part in self.modules():
             if isinstance(part, nn.Linear | nn.Embedding):
@@ -86,10 +89,10 @@ class Bert(nn.Module):
     def forward(self, pieces: Tensor, types: Tensor, mask: Tensor) -> list[Tensor]:
         tables: Any = self.embeddings
         positions = torch.arange(pieces.shape[1], device=pieces.device) + self.first_position
-        x = tables.word_embeddings(pieces) + tables.position_embeddings(positions)
-        if hasattr(tables, "token_type_embeddings"):
+        x = tables.word_embeddings(pieces)
+        if "token_type_embeddings" in tables:
             x = x + tables.token_type_embeddings(types)
-        x = self.dropout(tables.LayerNorm(x))
+        x = self.dropout(tables.LayerNorm(x + tables.position_embeddings(positions)))
         if self.embeddings_project is not None:
             x = self.embeddings_project(x)
         there = mask.bool()
@@ -98,7 +101,7 @@ class Bert(nn.Module):
             x = rows.pack(x)
         hidden = [x]
         attended = self._attended(there)
-        for layer in cast(nn.ModuleList, self.encoder.layer):
+        for layer in cast(nn.ModuleList, self.encoder["layer"]):
             x = layer(x, attended, rows)
             hidden.append(x)
         return hidden if rows is None else [rows.pad(x) for x in hidden]
@@ -110,7 +113,7 @@ class Bert(nn.Module):
             return there[:, None, None]
         positions = torch.arange(there.shape[1], device=there.device)
         buckets = distance_buckets(positions - positions[:, None], self.n_buckets)
-        table = cast(nn.Embedding, self.encoder.relative_attention_bias)
+        table = cast(nn.Embedding, self.encoder["relative_attention_bias"])
         bias = table(buckets).permute(2, 0, 1)
         return bias.masked_fill(~there[:, None, None], -torch.inf)
 
@@ -139,46 +142,31 @@ class BertLayer(nn.Module):
         self.n_heads = sizes.num_attention_heads
         self.activation = ACTIVATIONS[sizes.hidden_act]
         self.attention_dropout = sizes.attention_probs_dropout_prob
-        self.attention = nn.Module()
-        heads = nn.Module()
-        for name in ("query", "key", "value"):
-            heads.add_module(name, nn.Linear(d, d))
-        self.attention.add_module("self", heads)
-        self.attention.output = _dense(d, d, eps)
-        self.intermediate = _dense(d, d_ff)
+        heads = nn.ModuleDict({name: nn.Linear(d, d) for name in ("query", "key", "value")})
+        self.attention = nn.ModuleDict({"self": heads, "output": _dense(d, d, eps)})
+        self.intermediate = nn.ModuleDict({"dense": nn.Linear(d, d_ff)})
         self.output = _dense(d_ff, d, eps)
         self.dropout = Dropout(sizes.hidden_dropout_prob)
 
     def forward(self, x: Tensor, there: Tensor, rows: PackedRows | None = None) -> Tensor:
-        attention: Any = self.attention
-        linears: Any = attention.get_submodule("self")
-        projected = [linear(x) for linear in (linears.query, linears.key, linears.value)]
+        heads = cast(nn.ModuleDict, self.attention["self"])
+        projected = [linear(x) for linear in heads.values()]
         if rows is not None:
             projected = [rows.pad(part) for part in projected]
         query, key, value = (
             part.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for part in projected
         )
         rate = self.attention_dropout if self.training else 0.0
-        mixed = F.scaled_dot_product_attention(
-            query,
-            key,
-            value,
-            there if there.dtype == torch.bool else there.to(query),
-            dropout_p=rate,
-        )
+        seen = there if there.dtype == torch.bool else there.to(query)
+        mixed = F.scaled_dot_product_attention(query, key, value, seen, dropout_p=rate)
         mixed = mixed.transpose(1, 2).flatten(2)
-        x = self._add(x, mixed if rows is None else rows.pack(mixed), attention.output)
-        inner: Any = self.intermediate
-        return self._add(x, self.activation(inner.dense(x)), self.output)
+        x = self._add(x, mixed if rows is None else rows.pack(mixed), self.attention["output"])
+        return self._add(x, self.activation(self.intermediate["dense"](x)), self.output)
 
     def _add(self, x: Tensor, inside: Tensor, output: Any) -> Tensor:
         sum_: Tensor = output.LayerNorm(self.dropout(output.dense(inside)) + x)
         return sum_
 
 
-def _dense(d_in: int, d_out: int, eps: float | None = None) -> nn.Module:
-    module = nn.Module()
-    module.dense = nn.Linear(d_in, d_out)
-    if eps is not None:
-        module.LayerNorm = nn.LayerNorm(d_out, eps)
-    return module
+def _dense(d_in: int, d_out: int, eps: float) -> nn.ModuleDict:
+    return nn.ModuleDict({"dense": nn.Linear(d_in, d_out), "LayerNorm": nn.LayerNorm(d_out, eps)})

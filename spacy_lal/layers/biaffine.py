@@ -1,10 +1,25 @@
-"""Biaffine products (Dozat and Manning 2017): scores of pairs of vectors."""
+"""Biaffine products (Dozat and Manning 2017): scores of pairs of vectors, of all or chosen ones."""
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+
+class LabelFactors(NamedTuple):
+    """The factors of label scores of chosen pairs, see `label_scores`.
+
+    left [B,n,a], right [B,n,b] of the words (or of n fenceposts); weight [L,a+1,b+1] of a biaffine
+    product, or [L,r+1] of a factorised one, where a = b = r.
+    """
+
+    left: Tensor
+    right: Tensor
+    weight: Tensor
 
 
 class Biaffine(nn.Module):
@@ -23,26 +38,26 @@ class Biaffine(nn.Module):
             nn.init.xavier_uniform_(weight)
 
     def forward(self, left: Tensor, right: Tensor) -> Tensor:
+        scores = self._projected(left).flatten(1, 2) @ right.transpose(1, 2)
+        scores = scores.unflatten(1, (left.shape[1], len(self.bias))).transpose(2, 3)
+        return scores + F.linear(left, self.left, self.bias).unsqueeze(2)
+
+    def position_by_position(self, left: Tensor, right: Tensor) -> Tensor:
+        """Returns scores of pairs x_k, y_k alone: [B,n,d], [B,n,d] -> [B,n,n_outputs]."""
+        scores = (self._projected(left) @ right.unsqueeze(-1)).squeeze(-1)
+        return scores + F.linear(left, self.left, self.bias)
+
+    def _projected(self, left: Tensor) -> Tensor:
         n_outputs, d_left, d_right = self.bilinear.shape
         # one product for all outputs, on the shorter side of the work: [d_left, O * d_right]
         weight = self.bilinear.transpose(0, 1).reshape(d_left, -1)
-        projected = (left @ weight).unflatten(-1, (n_outputs, d_right)) + self.right
-        scores = projected.flatten(1, 2) @ right.transpose(1, 2)
-        scores = scores.unflatten(1, (left.shape[1], n_outputs)).transpose(2, 3)
-        return scores + F.linear(left, self.left, self.bias).unsqueeze(2)
+        return (left @ weight).unflatten(-1, (n_outputs, d_right)) + self.right
 
-    def matrices(self) -> Tensor:
-        """Returns W [n_outputs, d_left + 1, d_right + 1] of s_o(x, y) = [x;1]^T W_o [y;1]."""
+    def factors(self, left: Tensor, right: Tensor) -> LabelFactors:
+        """Returns the factors of the scores of [B,n,d_left] and [B,n,d_right]."""
         upper = torch.cat([self.bilinear, self.left.unsqueeze(2)], 2)
         lower = torch.cat([self.right, self.bias.unsqueeze(1)], 1)
-        return torch.cat([upper, lower.unsqueeze(1)], 1)
-
-    def position_by_position(self, left: Tensor, right: Tensor) -> Tensor:
-        """Returns scores of x_k with y_k alone: [B,n,d] twice -> [B,n,n_outputs]."""
-        n_outputs, d_left, d_right = self.bilinear.shape
-        weight = self.bilinear.transpose(0, 1).reshape(d_left, -1)
-        projected = (left @ weight).unflatten(-1, (n_outputs, d_right)) + self.right
-        return (projected @ right.unsqueeze(-1)).squeeze(-1) + F.linear(left, self.left, self.bias)
+        return LabelFactors(left, right, torch.cat([upper, lower.unsqueeze(1)], 1))
 
 
 class FactorisedBiaffine(nn.Module):
@@ -63,12 +78,92 @@ class FactorisedBiaffine(nn.Module):
         nn.init.ones_(self.left.bias)
         nn.init.ones_(self.right.bias)
 
-    def factors(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns U [x;1] and V [y;1]: [B,n,d_left], [B,m,d_right] -> [B,n,rank], [B,m,rank]."""
-        return self.left(left), self.right(right)
+    def factors(self, left: Tensor, right: Tensor) -> LabelFactors:
+        """[B,n,d_left], [B,m,d_right] -> U [x;1] [B,n,rank], V [y;1] [B,m,rank], [P;b]
+        [n_outputs,rank+1]."""
+        weight = torch.cat([self.mixture.weight, self.mixture.bias.unsqueeze(1)], 1)
+        return LabelFactors(self.left(left), self.right(right), weight)
 
-    def forward(self, left: Tensor, right: Tensor) -> Tensor:
-        """[B,n,d_left], [B,m,d_right] -> [B,n,m,n_outputs]."""
-        u, v = self.factors(left, right)
-        scores: Tensor = self.mixture(u.unsqueeze(2) * v.unsqueeze(1))
-        return scores
+
+def label_product(
+    d_left: int, d_right: int, n_labels: int, rank: int | None
+) -> Biaffine | FactorisedBiaffine:
+    """Returns a product with a full matrix for each label, or with `rank` shared ones. Full
+    matrices begin as zero: random ones give large scores, which take a while to unlearn."""
+    if rank is not None:
+        return FactorisedBiaffine(d_left, d_right, n_labels, rank)
+    product = Biaffine(d_left, d_right, n_labels)
+    nn.init.zeros_(product.bilinear)
+    return product
+
+
+def label_scores(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
+    """Returns label scores [N,L] of N pairs: (starts[k], ends[k]) of sentence sentences[k]."""
+    weight = factors.weight
+    batch, n, d = factors.left.shape
+    # n (n + d) products a sentence against d a pair; to differentiate, pairs alone are cheaper
+    all_pairs = len(sentences) * d > batch * n * (n + d) and not torch.is_grad_enabled()
+    if weight.dim() == 3 and all_pairs:
+        return _of_all_pairs(factors, sentences, starts, ends)
+    left, right = factors.left[sentences, starts], factors.right[sentences, ends]
+    if weight.dim() == 2:
+        return F.linear(left * right, weight[:, :-1], weight[:, -1])
+    scores: Tensor = _Bilinear.apply(_with_one(left), _with_one(right), weight)
+    return scores
+
+
+def _with_one(x: Tensor) -> Tensor:
+    return F.pad(x, (0, 1), value=1.0)
+
+
+ROWS = 256
+"""Left vectors in one product over all pairs; each is projected to L (b + 1) numbers."""
+
+
+def _of_all_pairs(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
+    """Reads scores off those of all pairs; each sentence's left vectors are projected once."""
+    lefts, rights = _with_one(factors.left), _with_one(factors.right)
+    (batch, n, d), n_labels = lefts.shape, len(factors.weight)
+    weight = factors.weight.transpose(0, 1).reshape(d, -1)
+    scores = lefts.new_empty(len(sentences), n_labels)
+    step = max(1, ROWS // n)
+    for first in range(0, batch, step):
+        left, right = lefts[first : first + step], rights[first : first + step]
+        projected = (left @ weight).view(len(left), n * n_labels, -1)
+        pairs = (projected @ right.transpose(1, 2)).view(len(left), n, n_labels, n)
+        which = ((sentences >= first) & (sentences < first + step)).nonzero().squeeze(1)
+        scores[which] = pairs[sentences[which] - first, starts[which], :, ends[which]]
+    return scores
+
+
+CHUNK = 64
+"""Pairs in one step of the backward pass, which limits their outer products."""
+
+
+class _Bilinear(torch.autograd.Function):
+    """`F.bilinear` of [N,a], [N,b] and [L,a,b], without its slow backward pass.
+
+    Forms in plain torch that are as fast hold 6 to 13 times the memory: `benchmarks/layers.py`,
+    docs/decisions/005-hand-written-autograd.md.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
+        ctx.save_for_backward(left, right, weight)
+        return F.bilinear(left, right, weight)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        left, right, weight = ctx.saved_tensors
+        flat = weight.flatten(1)
+        d_weight = torch.zeros_like(flat)
+        left_term, right_term = torch.empty_like(left), torch.empty_like(right)
+        for start in range(0, len(left), CHUNK):
+            here = slice(start, start + CHUNK)
+            x, y, grad = left[here], right[here], grads[0][here]
+            d_weight.addmm_(grad.T, (x.unsqueeze(2) * y.unsqueeze(1)).flatten(1))
+            matrix = (grad @ flat).view(len(x), x.shape[1], y.shape[1])
+            left_term[here] = torch.bmm(matrix, y.unsqueeze(2)).squeeze(2)
+            right_term[here] = torch.bmm(x.unsqueeze(1), matrix).squeeze(1)
+        return left_term, right_term, d_weight.view_as(weight)

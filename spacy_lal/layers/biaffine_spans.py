@@ -7,9 +7,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..structure.chart import pack
-from .biaffine import Biaffine, FactorisedBiaffine
+from .biaffine import Biaffine, LabelFactors, label_product
 from .dropout import FeatureDropout
-from .label_factors import LabelFactors, label_factors
 from .settings import Settings
 
 
@@ -32,7 +31,7 @@ class BiaffineSpanSettings(Settings):
 
 
 class SpanViews(nn.Module):
-    """A fencepost as the left and as the right end of a span: LeakyReLU(W x + b), twice."""
+    """A fencepost as a span's left and as its right end: for each end, LeakyReLU(W x + b)."""
 
     def __init__(self, d_in: int, d_out: int) -> None:
         super().__init__()
@@ -54,17 +53,12 @@ class BiaffineLabels(nn.Module):
 
     def __init__(self, settings: BiaffineSpanSettings, d_in: int, n_labels: int) -> None:
         super().__init__()
-        width, rank = settings.label_width, settings.label_rank
+        width = settings.label_width
         self.views = SpanViews(d_in, width)
-        self.product: Biaffine | FactorisedBiaffine
-        if rank is None:
-            self.product = Biaffine(width, width, n_labels)
-            nn.init.zeros_(self.product.bilinear)
-        else:
-            self.product = FactorisedBiaffine(width, width, n_labels, rank)
+        self.product = label_product(width, width, n_labels, settings.label_rank)
 
     def forward(self, fenceposts: Tensor) -> LabelFactors:
-        return label_factors(self.product, *self.views(fenceposts))
+        return self.product.factors(*self.views(fenceposts))
 
 
 class BiaffineSpans(nn.Module):

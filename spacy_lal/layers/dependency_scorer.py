@@ -16,10 +16,10 @@ class DependencySettings(Settings):
     """Biaffine scores of heads and relations (`spacy-lal.BiaffineDependencies.v1`).
 
     arc_width, relation_width: width of the projections. relation_of: score relations of dependent
-    and head, P(l | d, h), as the paper says ("pair"), or of the dependent alone, in its roles of
-    head and of dependent, as its released code does. read: the annotations of the words, or the
-    fenceposts of spans (the released code). dropout: of projected rows; None: the training's.
-    """
+    and head, P(l | d, h), as the paper says ("pair"), or of the dependent alone, as head and as
+    dependent, as in the paper's released code. read: the annotations of the words, or the
+    fenceposts of spans (the released code). dropout: rate for projected rows; None: the rate of the
+    training."""
 
     name: ClassVar[str] = "spacy-lal.BiaffineDependencies.v1"
     arc_width: int = 400

@@ -11,11 +11,11 @@ _BITS = 16
 
 
 def drop(x: Tensor, rate: float) -> Tensor:
-    """Sets each value of x to 0 with probability `rate` and scales the others to the same mean.
+    """Sets each value of x to 0 with probability `rate` and scales the other values so that the
+    mean stays.
 
     0 <= rate < 1. On a CPU this is four times as fast as `torch.nn.functional.dropout`, which draws
-    a number for every value (`benchmarks/layers.py`).
-    """
+    a number for every value (`benchmarks/layers.py`)."""
     if x.device.type != "cpu":
         return F.dropout(x, rate)
     levels = 2**_BITS
@@ -26,8 +26,8 @@ def drop(x: Tensor, rate: float) -> Tensor:
 
 
 class Dropout(nn.Module):
-    """Dropout of single values of x in training mode. rate: this dropout's own rate; None: the
-    training's, see `set_dropout`."""
+    """Dropout of single values of x in training mode. rate: this dropout's own rate; None: the rate
+    of the training, see `set_dropout`."""
 
     def __init__(self, rate: float | None = None) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class FeatureDropout(Dropout):
 
 
 def set_dropout(module: nn.Module, rate: float) -> None:
-    """Sets the rate of every dropout in `module` that has none of its own, 0 <= rate < 1."""
+    """Sets the rate, 0 <= rate < 1, of every dropout in `module` without a rate of its own."""
     for part in module.modules():
         if isinstance(part, Dropout) and part.follows_training:
             part.rate = rate

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from .label_attention import EncoderSettings, LabelAttention
 from .packed import rows_of
 from .partitioned_attention import PartitionedFeedForward, PartitionedSelfAttention
-from .span_scorer import halves
 
 
 class LabelAttentionEncoder(nn.Module):
@@ -22,21 +21,21 @@ class LabelAttentionEncoder(nn.Module):
     def __init__(self, settings: EncoderSettings, d_model: int, d_around: int = 0) -> None:
         super().__init__()
         self.d_around = d_around
-        d_positional, n_layers = settings.partition_width, settings.self_attention_layers
-        self.attention_layers = nn.ModuleList(
-            PartitionedSelfAttention(
+        d_positional, d_ff = settings.partition_width, settings.feed_forward_width
+        self.attention_layers = nn.ModuleList()
+        self.feed_forward_layers = nn.ModuleList()
+        for _ in range(settings.self_attention_layers):
+            attention = PartitionedSelfAttention(
                 d_model,
                 settings.self_attention_heads,
+                settings.self_attention_key_width,
                 settings.self_attention_key_width,
                 d_positional=d_positional,
                 scale=settings.scale,
             )
-            for _ in range(n_layers)
-        )
-        self.feed_forward_layers = nn.ModuleList(
-            PartitionedFeedForward(d_model, settings.feed_forward_width, d_positional=d_positional)
-            for _ in range(n_layers)
-        )
+            self.attention_layers.append(attention)
+            feed_forward = PartitionedFeedForward(d_model, d_ff, d_positional=d_positional)
+            self.feed_forward_layers.append(feed_forward)
         self.label_attention: LabelAttention | None = None
         self.label_feed_forward: PartitionedFeedForward | None = None
         d_label = d_model
@@ -44,23 +43,20 @@ class LabelAttentionEncoder(nn.Module):
             self.label_attention = LabelAttention(settings, d_model)
             d_label = self.label_attention.output_dim
             if settings.label_feed_forward:
+                # The released code takes the output's last features for positions, although label
+                # attention has mixed content and position; kept for its weights.
                 self.label_feed_forward = PartitionedFeedForward(
-                    d_label,
-                    settings.feed_forward_width,
-                    # The released code takes the output's last features for positions, although
-                    # label attention has mixed content and position; kept for its weights.
-                    d_positional=settings.label_partition_width,
+                    d_label, d_ff, d_positional=settings.label_partition_width
                 )
         self._with_rows = settings.arrangement == "concatenate" and settings.heads > 0
         # Rows are [content ; position] unless a Label Attention Layer follows.
         self._deinterleave = not settings.heads and d_positional is not None
         self.halves_heads = settings.combine == "concatenate" and settings.halves == "head"
-        # parts of an annotation: width, and number of heads if each is halved
-        self._parts: list[tuple[int, int | None]] = [
-            (d_around, None),
-            (d_model if self._with_rows else 0, None),
-            (d_label, settings.heads if settings.heads and self.halves_heads else None),
-        ]
+        # parts of an annotation: width, and number of heads, each of which is halved
+        self._parts = [(d_around, 1)] if d_around else []
+        if self._with_rows:
+            self._parts.append((d_model, 1))
+        self._parts.append((d_label, settings.heads if settings.heads and self.halves_heads else 1))
         self.output_dim = sum(width for width, _ in self._parts)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -90,12 +86,6 @@ class LabelAttentionEncoder(nn.Module):
             x = feed_forward(attention(x, mask, packed))
         return x if packed is None else packed.pad(x)
 
-    def attention(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Returns the label attention distributions [B,H,1 or n,n]; x [B,n,d_around+d_model]."""
-        if self.label_attention is None:
-            raise ValueError("this encoder has no Label Attention Layer")
-        return self.label_attention.attention(self.encode(x, mask), mask)
-
     def fenceposts(self, annotations: Tensor) -> Tensor:
         """Annotations [B,n+2,output_dim] -> fenceposts [B,n+1,output_dim].
 
@@ -107,11 +97,13 @@ class LabelAttentionEncoder(nn.Module):
             own = annotations[..., d:]
             annotations = torch.cat([annotations[..., :d], own[..., 0::2], own[..., 1::2]], -1)
         parts = annotations.split([width for width, _ in self._parts], dim=-1)
-        cut = [
-            halves(part, heads)
-            for part, (width, heads) in zip(parts, self._parts, strict=True)
-            if width
-        ]
-        return torch.cat(
-            [first[:, :-1] for first, _ in cut] + [second[:, 1:] for _, second in cut], dim=-1
-        )
+        cut = [halves(part, n) for part, (_, n) in zip(parts, self._parts, strict=True)]
+        return torch.cat([first[:, :-1] for first, _ in cut] + [last[:, 1:] for _, last in cut], -1)
+
+
+def halves(annotations: Tensor, n_heads: int) -> tuple[Tensor, Tensor]:
+    """Splits each head of rows [B,n,D] into first and second half (Mrini et al. 2020, section 2 and
+    figure 6)."""
+    heads = annotations.unflatten(-1, (n_heads, -1))
+    middle = heads.shape[-1] // 2
+    return heads[..., :middle].flatten(2), heads[..., middle:].flatten(2)

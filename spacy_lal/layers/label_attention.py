@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .layer_norm import LayerNorm
-from .partitioned_attention import PartitionedAttention, masked_softmax
+from .packed import PackedRows
+from .partitioned_attention import PartitionedSelfAttention, masked_softmax
 from .settings import Settings
 
 
@@ -22,14 +23,14 @@ class EncoderSettings(Settings):
     feed_forward_width. partition_width: width of the position half where content and position are
     partitioned; label_partitioned: in label attention too. label_feed_forward: a position-wise
     feed-forward layer after label attention, residual_dropout: dropout in its heads' residual
-    (table 1). query: one query vector a head, or a query matrix; combine: concatenate the heads, or
-    project them to the model's width as self-attention does (table 2).
+    (table 1). query: one query vector per head, or a query matrix; combine: concatenate the heads,
+    or project them to the model's width as self-attention does (table 2).
     arrangement: annotate with label attention's output ("stack", Mrini et al. 2020) or with the
-    rows and it side by side ("concatenate"). The latter is for rows whose halves are two
+    rows and it side by side ("concatenate"). "concatenate" is for rows whose halves are two
     directions, not content and position; with `spacy-lal.BranchRows.v1` the other branch stands
     beside it. halves: fenceposts take half of every head's output, or half of the heads (Vu-Tran et
     al., figure 2 and eqs. 13-15). scale: divide attention scores by the root of the key's width
-    (the paper) or of the model's (its released code).
+    (the paper) or of the model's width (its code).
     """
 
     name: ClassVar[str] = "spacy-lal.LabelAttentionEncoder.v1"
@@ -57,7 +58,7 @@ class EncoderSettings(Settings):
         return self.partition_width if self.label_partitioned else None
 
 
-class LabelAttention(PartitionedAttention):
+class LabelAttention(PartitionedSelfAttention):
     """The Label Attention Layer (Mrini et al. 2020, section 2, eqs. 1-4, figures 2 to 4).
 
     x [B,n,d_model], mask [B,n] -> [B,n,H * d_proj], or [B,n,d_model] with combine "project". One
@@ -90,52 +91,40 @@ class LabelAttention(PartitionedAttention):
             residual_dropout=None if settings.residual_dropout else 0.0,
         )
         self.combine = settings.combine
-        if projects:
-            self.output_dim = d_model
-            self.layer_norm = LayerNorm(d_model)
-        else:
-            self.output_dim = settings.heads * settings.projection_width
+        self.output_dim = d_model if projects else settings.heads * settings.projection_width
+        if not projects:
             self.reduce_proj = nn.Linear(d_model, settings.projection_width, bias=False)
             self.layer_norm = LayerNorm(settings.projection_width)
 
-    def attention(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Returns the attention distributions: [B,H,1,n], or [B,H,n,n] with matrix queries."""
-        scores = self._matrix_scores(x) if self.query_matrix else self._vector_scores(x)
-        return masked_softmax(scores, mask)
-
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        if self.query_matrix:
-            contexts = self._matrix_contexts(x, mask)
-        else:
-            contexts = self._vector_contexts(x, mask)
-        normalised: Tensor
+    def forward(self, x: Tensor, mask: Tensor, rows: PackedRows | None = None) -> Tensor:
         if self.combine == "project":
-            normalised = self.layer_norm(x + self.residual_dropout(self._combined(contexts)))
-            return normalised
-        reduced = self._reduced(contexts)
-        rows = self.reduce_proj(x)
+            return super().forward(x, mask)
+        reduced = self._reduced(self._contexts(x, mask))
+        of_rows = self.reduce_proj(x)
+        assert isinstance(self.layer_norm, LayerNorm)
         if self.query_matrix:
-            normalised = self.layer_norm(reduced.transpose(1, 2) + rows.unsqueeze(2))
+            normalised = self.layer_norm(reduced.transpose(1, 2) + of_rows.unsqueeze(2))
         else:
-            normalised = self.layer_norm.normalise_sums(reduced.squeeze(2), rows)
+            normalised = self.layer_norm.normalise_sums(reduced.squeeze(2), of_rows)
         return normalised.flatten(2)
 
-    def _vector_scores(self, x: Tensor) -> Tensor:
-        """Returns scores of the H constant queries over all rows: [B,H,1,n]."""
-        queries = torch.cat(
-            [
-                # K_h q_h: a query on the rows themselves, [H,d]
-                (keys @ query.unsqueeze(2)).squeeze(2)
-                for query, keys in zip(self._weights("w_qs"), self._weights("w_ks"), strict=True)
-            ],
-            dim=1,
-        )
-        return F.linear(x, queries * self.scale).transpose(1, 2).unsqueeze(2)
+    def _scores(self, x: Tensor) -> Tensor:
+        """Returns scores [B,H,1,n] of the H constant queries, or [B,H,n,n] of matrix queries."""
+        if self.query_matrix:
+            return super()._scores(x)
+        queries = [
+            # K_h q_h: a query on the rows themselves, [H,d]
+            (keys @ query.unsqueeze(2)).squeeze(2)
+            for query, keys in zip(self._weights("w_qs"), self._weights("w_ks"), strict=True)
+        ]
+        scores = F.linear(x, torch.cat(queries, dim=1) * self.scale)
+        return scores.transpose(1, 2).unsqueeze(2)
 
-    def _vector_contexts(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Returns one context a head: [B,H,1,d_value]."""
-        weights = masked_softmax(self._vector_scores(x), mask)
-        weights = self.attention_dropout(weights)
+    def _contexts(self, x: Tensor, mask: Tensor, rows: PackedRows | None = None) -> Tensor:
+        """Returns one context a head [B,H,1,d_value], or, of matrix queries, one a row."""
+        if self.query_matrix:
+            return super()._contexts(x, mask)
+        weights = self.attention_dropout(masked_softmax(self._scores(x), mask))
         pooled = (weights.squeeze(2) @ x).transpose(0, 1)
         contexts = [
             part @ values
@@ -146,16 +135,10 @@ class LabelAttention(PartitionedAttention):
 
     def _reduced(self, contexts: Tensor) -> Tensor:
         """Applies proj and reduce_proj to contexts [B,H,m,d_value]: [B,H,m,d_proj]."""
-        reduce = self.reduce_proj.weight
+        reduce, projections = self.reduce_proj.weight, self._weights("proj", ".weight")
         if self.residual_dropout.active:
-            halves = contexts.chunk(len(self._widths), dim=-1)
-            projected = [
-                F.linear(half, weight)
-                for half, weight in zip(halves, self._projections(), strict=True)
-            ]
+            halves = zip(contexts.chunk(len(projections), dim=-1), projections, strict=True)
+            projected = [F.linear(half, weight) for half, weight in halves]
             return F.linear(self.residual_dropout(torch.cat(projected, dim=-1)), reduce)
-        merged = [
-            part @ weight
-            for part, weight in zip(self._parts(reduce), self._projections(), strict=True)
-        ]
-        return F.linear(contexts, torch.cat(merged, dim=-1))
+        parts = zip(self._parts(reduce), projections, strict=True)
+        return F.linear(contexts, torch.cat([part @ weight for part, weight in parts], dim=-1))

@@ -17,7 +17,7 @@ class LayerAttentionSettings(Settings):
     """Settings of `LayerAttention`.
 
     heads: the number of heads J, which share the width. pooling: "attention", or a baseline of the
-    paper (section 4.3): "average" (AvgL), the mean over layers of the same values, or "last", the
+    paper (section 4.3): "average" (AvgL), the mean of the values over the layers, or "last", the
     last layer alone.
     attention_dropout: dropout rate of the layers' outputs, of the keys and of the attention, which
     is not normalised again.

@@ -36,8 +36,10 @@ class LayerNorm(nn.Module):
         with torch.autocast(x.device.type, enabled=False):
             x = x.to(self.a_2.dtype)
             rows = centred(x)
-            inverse = 1 / (deviation_of_centred(rows) + self.eps)
-            return torch.addcmul(self.b_2, rows * inverse, self.a_2)
+            # several times faster than torch.var on CPU
+            length = torch.linalg.vector_norm(rows, dim=-1, keepdim=True)
+            deviation = (length / math.sqrt(self.width - 1)).clamp_min(TINY)
+            return torch.addcmul(self.b_2, rows * (1 / (deviation + self.eps)), self.a_2)
 
     def normalise_sums(self, left: Tensor, right: Tensor) -> Tensor:
         """Normalises left + right for all pairs of rows: [B,H,width], [B,n,width] -> [B,n,H,width].
@@ -56,13 +58,6 @@ class LayerNorm(nn.Module):
 def centred(x: Tensor) -> Tensor:
     """Returns rows minus their means."""
     return x - x.mean(-1, keepdim=True)
-
-
-def deviation_of_centred(x: Tensor) -> Tensor:
-    """Returns the unbiased standard deviation of rows of mean 0: [..., width] -> [..., 1]."""
-    # several times faster than torch.var on CPU
-    norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-    return (norm / math.sqrt(x.shape[-1] - 1)).clamp_min(TINY)
 
 
 class _NormaliseSums(torch.autograd.Function):

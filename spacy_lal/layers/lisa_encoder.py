@@ -9,9 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .biaffine import Biaffine
+from .biaffine import Biaffine, LabelFactors
 from .dropout import Dropout, FeatureDropout
-from .label_factors import LabelFactors, label_factors
 from .settings import Settings
 
 
@@ -27,7 +26,7 @@ class LisaEncoderSettings(Settings):
     syntactic_head: "biaffine", the head itself is the parser (the paper); "copied", the head copies
     the scores of a parser on the layer below (the released code). arc_width, relation_width: width
     of the parser's views of a word (500, 100). layer_dropout: dropout rate of self-attention and
-    feed-forward layers (0.1); null: the training's, which all else has.
+    feed-forward layers (0.1); null: the rate of the training, as everywhere else.
     """
 
     layers: int = 4
@@ -44,14 +43,11 @@ class LisaEncoderSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        layers, syntax_layer = self.layers, self.syntax_layer
-        if not 1 <= self.tag_layer <= layers:
-            raise ValueError(f"tag_layer must be from 1 to {layers}, got {self.tag_layer}")
-        if syntax_layer is not None and not 1 <= syntax_layer <= layers:
-            raise ValueError(
-                f"syntax_layer must be from 1 to {layers} or be null, got {syntax_layer}"
-            )
-        if self.syntactic_head == "copied" and syntax_layer == 1:
+        for name in ("tag_layer", "syntax_layer"):
+            layer = getattr(self, name)
+            if layer is not None and not 1 <= layer <= self.layers:
+                raise ValueError(f"{name} must be from 1 to {self.layers}, got {layer}")
+        if self.syntactic_head == "copied" and self.syntax_layer == 1:
             raise ValueError("with syntactic_head = 'copied' syntax_layer must be at least 2")
 
     @property
@@ -93,7 +89,7 @@ class SyntacticScorer(nn.Module):
         views = self.dropout(F.leaky_relu(self.views(x), 0.1))
         dependent, governed, head, governor = views.split(self.sizes, -1)
         arcs = (dependent @ self.arc[:-1] + self.arc[-1]) @ head.transpose(1, 2)
-        return arcs, label_factors(self.relation, governed, governor)
+        return arcs, self.relation.factors(governed, governor)
 
 
 def attend_to_heads(arcs: Tensor, mask: Tensor, governors: Tensor | None = None) -> Tensor:
@@ -113,8 +109,8 @@ def attend_to_heads(arcs: Tensor, mask: Tensor, governors: Tensor | None = None)
 class SyntacticAttention(nn.Module):
     """Multi-head self-attention (eqs. 2 and 3) [B,n,d] -> [B,n,d].
 
-    With `syntactic`, the last head receives its attention weights and has values only. mask [B,n]
-    is True at words: padding receives no attention.
+    With `syntactic`, the last head receives its attention weights from outside and computes only
+    values. mask [B,n] is True at words: padding receives no attention.
     """
 
     def __init__(self, settings: LisaEncoderSettings, *, syntactic: bool = False) -> None:
@@ -175,7 +171,7 @@ class Encoded(NamedTuple):
     """Vectors of n words for the tasks, each normalised.
 
     `tagged` [B,n,d] after the layer of tags, `encoded` [B,n,d] after the last; arcs [B,n,n] and the
-    factors of relations, None without syntax.
+    factors of relations; None without syntax.
     """
 
     tagged: Tensor

@@ -23,5 +23,5 @@ class PackedRows:
 
 
 def rows_of(mask: Tensor, *, training: bool) -> PackedRows | None:
-    """Returns None if all rows are real, and in training, whose dropout is by sentence."""
+    """Returns None if all rows are real, and in training, where dropout is by sentence."""
     return None if training or bool(mask.all()) else PackedRows(mask)

@@ -8,10 +8,10 @@ import torch
 
 
 def bfloat16_products(device_type: str, wanted: bool) -> torch.autocast:
-    """Returns a context with products in bfloat16 if they are wanted and the device has them.
+    """Returns a context with bfloat16 products if they are wanted and the device has instructions.
 
-    device_type: "cpu", "cuda": `torch.device.type`. Without such instructions they take twice as
-    long, and PyTorch's LSTM fails.
+    device_type: "cpu", "cuda": `torch.device.type`. Without instructions for bfloat16, products
+    take twice as long, and PyTorch's LSTM fails.
     """
     return torch.autocast(device_type, torch.bfloat16, enabled=wanted and has_bfloat16(device_type))
 
@@ -21,11 +21,9 @@ def has_bfloat16(device_type: str) -> bool:
     """Whether a device multiplies bfloat16 numbers itself, as all GPUs are assumed to."""
     if device_type != "cpu":
         return True
-    if not torch.backends.mkldnn.is_available():
-        return False
+    native = True
     if torch.backends.cpu.get_cpu_capability().startswith("AVX"):
         # with AVX512 alone, oneDNN emulates the instructions slowly
-        native = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
-        if native is not None and not native():
-            return False
-    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+        native = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True)()
+    onednn = torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return bool(native and onednn)

@@ -1,18 +1,74 @@
-"""Vectors of the dependency paths between words and predicates."""
+"""Dependency paths between words and predicates, and their vectors."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
+from itertools import product
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..structure.paths import MAX_DOWN, MAX_UP, DependencyPaths
 from .dropout import Dropout
 
+MAX_UP, MAX_DOWN = 5, 3
+"""Most steps up and down, in arcs; longer paths are far."""
 UPS, DOWNS = MAX_UP + 2, MAX_DOWN + 2
 """Numbers of classes of steps up and down; the last class is for more."""
+
+
+def path_rows(relations: Iterable[Hashable]) -> list[tuple[Hashable, ...]]:
+    """Returns a name for every row of a table for these relations: path shapes, then branches, of
+    which the relation None is none, then predicates."""
+    relations = list(relations)
+    return [
+        *(("shape", k) for k in range(2 * DOWNS * UPS)),
+        *product(("branch",), range(2 * DOWNS), [*relations, None]),
+        *product(("predicate",), range(DOWNS), relations),
+    ]
+
+
+class DependencyPaths(NamedTuple):
+    """The paths from all n words to P predicates, through the lowest word above both.
+
+    up [P,n]: steps from the word up to it; down [P,n]: steps from there down to the predicate.
+    Where either exceeds MAX_UP or MAX_DOWN, or no word is above both, they are MAX_UP + 1 and
+    MAX_DOWN + 1. branch [P,n]: the word's last ancestor, or itself, before the lowest above both;
+    -1 where up is 0 or far.
+    """
+
+    up: Tensor
+    down: Tensor
+    branch: Tensor
+
+
+def dependency_paths(heads: Tensor, sentences: Tensor, predicates: Tensor) -> DependencyPaths:
+    """Returns the paths in heads [B,n], where a root is its own head.
+
+    Predicate k is word predicates[k] of sentences[k]. Of several paths, as in heads that are no
+    tree, the one lowest for the predicate and then for the word wins.
+    """
+    n = heads.shape[1]
+    above = [torch.arange(n, device=heads.device).expand(len(sentences), n)]
+    sentence_heads = heads[sentences]
+    for _ in range(MAX_UP):
+        above.append(sentence_heads.gather(1, above[-1]))
+    over = [predicates.unsqueeze(1)]
+    for _ in range(MAX_DOWN):
+        over.append(sentence_heads.gather(1, over[-1]))
+    up = torch.full_like(above[0], MAX_UP + 1)
+    down = torch.full_like(up, MAX_DOWN + 1)
+    branch = torch.full_like(up, -1)
+    # the lowest last, which overwrites those above it
+    for steps_down in reversed(range(MAX_DOWN + 1)):
+        for steps_up in reversed(range(MAX_UP + 1)):
+            met = above[steps_up] == over[steps_down]
+            up = up.masked_fill(met, steps_up)
+            down = down.masked_fill(met, steps_down)
+            before = above[steps_up - 1] if steps_up else torch.full_like(up, -1)
+            branch = torch.where(met, before, branch)
+    return DependencyPaths(up, down, branch)
 
 
 class RolePaths(nn.Module):
@@ -21,37 +77,12 @@ class RolePaths(nn.Module):
 
     def __init__(self, n_relations: int, d: int) -> None:
         super().__init__()
-        n_shapes, n_branches, n_predicates = 2 * DOWNS * UPS, 2 * DOWNS * (n_relations + 1), DOWNS
-        self.table = nn.Parameter(
-            torch.randn(n_shapes + n_branches + n_predicates * n_relations, d) * 0.5
-        )
+        self.table = nn.Parameter(torch.randn(len(path_rows(range(n_relations))), d) * 0.5)
         self.dropout = Dropout()
 
     def forward(self) -> Tensor:
         table: Tensor = self.dropout(self.table)
         return table
-
-
-class PathTable(NamedTuple):
-    """Views of a table: shapes [2*DOWNS*UPS,d], branches [2*DOWNS,R+1,d], predicates [DOWNS,R,d].
-    Branch R stands for none."""
-
-    shapes: Tensor
-    branches: Tensor
-    predicates: Tensor
-
-
-def path_table(table: Tensor, n_relations: int) -> PathTable:
-    """Returns the parts of the table of `RolePaths` with so many relations."""
-    shapes, branches, predicates = table.split(
-        [2 * DOWNS * UPS, 2 * DOWNS * (n_relations + 1), DOWNS * n_relations]
-    )
-    d = table.shape[1]
-    return PathTable(
-        shapes,
-        branches.view(2 * DOWNS, n_relations + 1, d),
-        predicates.view(DOWNS, n_relations, d),
-    )
 
 
 def path_vectors(
@@ -63,10 +94,10 @@ def path_vectors(
 ) -> Tensor:
     """Returns the sum of three rows of `table` for every predicate and word [P,n,d].
 
-    The rows are for the path's steps and the word's side of the predicate, for the relation of its
-    branch, its steps down and the side, and for the predicate's relation and the steps down.
-    relations [B,n]: relation of each word to its head.
-    """
+    One row is for the path's steps and the word's side of the predicate, one for the relation of
+    the word's branch, the steps down and the side, one for the predicate's relation and the steps
+    down.
+    relations [B,n]: relation of each word to its head."""
     up, down, branch = paths
     n = up.shape[1]
     n_relations = (len(table) - 2 * DOWNS * UPS - 2 * DOWNS) // (3 * DOWNS)

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .biaffine import Biaffine, FactorisedBiaffine
+from .biaffine import LabelFactors, label_product
 from .dropout import FeatureDropout
-from .label_factors import LabelFactors, label_factors
 from .settings import Settings
 
 
@@ -16,8 +15,8 @@ class RoleScorerSettings(Settings):
     """Settings of `RoleScorer`. The numbers in brackets are the paper's.
 
     predicate_width, role_width: width of the perceptron's views of a word (200, 200). role_rank:
-    number of rank-one matrices that the roles share; null: a full matrix each, as in the paper.
-    """
+    number of rank-one matrices that the roles share; null: each role has a full matrix, as in the
+    paper."""
 
     predicate_width: int = 200
     role_width: int = 200
@@ -30,7 +29,7 @@ def role_scores(
     """Returns label scores [P,n,L] of all n words for P predicates (eq. 6).
 
     The k-th predicate is word predicates[k] of sentence sentences[k]. added [P,n,b], as wide as
-    factors.right: vectors added to the words' for each predicate.
+    factors.right: vectors to add to the words' vectors by predicate.
     """
     predicate_vectors = factors.left[sentences, predicates]
     word_vectors = factors.right[sentences]
@@ -53,8 +52,7 @@ def role_scores(
 class RoleScorer(nn.Module):
     """x [B,n,d_in] -> the factors of role scores, s(f, t) = [p_f;1]^T U_l [r_t;1] (eq. 6).
 
-    One perceptron with a leaky ReLU gives a word's views as a predicate and as an argument. Full
-    matrices begin as zero: large scores of random ones would take a while to unlearn.
+    One perceptron with a leaky ReLU gives a word's views as a predicate and as an argument.
     """
 
     def __init__(self, settings: RoleScorerSettings, d_in: int, n_labels: int) -> None:
@@ -64,15 +62,9 @@ class RoleScorer(nn.Module):
         self.views = nn.Linear(d_in, d_predicate + d_role)
         nn.init.xavier_uniform_(self.views.weight)
         nn.init.zeros_(self.views.bias)
-        self.product: Biaffine | FactorisedBiaffine
-        if settings.role_rank is None:
-            self.product = Biaffine(d_predicate, d_role, n_labels)
-            nn.init.zeros_(self.product.bilinear)
-        else:
-            self.product = FactorisedBiaffine(d_predicate, d_role, n_labels, settings.role_rank)
+        self.product = label_product(d_predicate, d_role, n_labels, settings.role_rank)
         self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor) -> LabelFactors:
         views = self.dropout(F.leaky_relu(self.views(x), 0.1))
-        predicates, roles = views.split(self.sizes, -1)
-        return label_factors(self.product, predicates, roles)
+        return self.product.factors(*views.split(self.sizes, -1))

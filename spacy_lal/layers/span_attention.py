@@ -1,8 +1,6 @@
 """Attention among the spans of a sentence, at a cost linear in their number (SpanFormer)."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import ClassVar, Literal
 
 import torch
@@ -19,7 +17,7 @@ Normalise = Literal["head", "concatenation"]
 
 @dataclass(frozen=True)
 class TransformerSpanSettings(BiaffineSpanSettings):
-    """SpanFormer's scores of spans, and biaffine ones of labels (`spacy-lal.TransformerSpans.v1`).
+    """SpanFormer's span scores and biaffine label scores (`spacy-lal.TransformerSpans.v1`).
 
     Floquet et al., sections 2.2 and 3.1. span_width: width of the perceptrons over fenceposts.
     biaffine_width: width of a span's vector; biaffine_rank: number of rank-one matrices that its
@@ -49,36 +47,15 @@ class TransformerSpanSettings(BiaffineSpanSettings):
 
 
 CHUNK_SIZE = 1 << 16
-"""Values in one step of prediction: with all that is computed from them they fit a core's cache."""
-
-
-def rows_at_once(x: Tensor, width: int) -> int:
-    """Returns how many rows of `width` values of x to process in one step, at least one. All rows
-    where gradients are wanted, which keep everything anyway, and on an accelerator."""
-    everything = torch.is_grad_enabled() or not x.is_cpu
-    return max(1, (1 << 40 if everything else CHUNK_SIZE) // width)
-
-
-def joined(pieces: Iterator[Tensor], n: int) -> Tensor:
-    """Joins pieces [B,k,d] of n rows to one tensor [B,n,d], copying each before the next is made.
-    All pieces thus use the same memory, which stays in the cache."""
-    first = next(pieces)
-    if first.shape[1] == n:
-        return first
-    out = first.new_empty(len(first), n, first.shape[2])
-    end = 0
-    for piece in chain((first,), pieces):
-        start, end = end, end + piece.shape[1]
-        out[:, start:end] = piece
-    return out
+"""Values of spans in one step of prediction: with what is computed of them they fit the cache."""
 
 
 class LinearSpanAttention(nn.Module):
     """O = LayerNorm(Q (K^T V)), Q = H W_q, K = H W_k, V = H W_v (Floquet et al., section 2.2).
 
-    W_q and K^T V are all that the spans of a sentence share: `mixture` [B,d,d]. Given that, spans
-    are independent: x [B,S,d], mixture -> [B,S,d]. Only the layer normalisation bounds the sums.
-    """
+    W_q and K^T V are all that the spans of a sentence share: `mixture` [B,d,d]. Given the mixture,
+    spans are independent: x [B,S,d], mixture -> [B,S,d]. Only the layer normalisation bounds the
+    sums."""
 
     def __init__(self, d: int, n_heads: int, *, normalise: Normalise = "head") -> None:
         super().__init__()
@@ -94,10 +71,7 @@ class LinearSpanAttention(nn.Module):
     def mixture(self, x: Tensor, mask: Tensor) -> Tensor:
         """Returns W_q (K^T V) of all heads, side by side: x [B,S,d], mask [B,S] -> [B,d,d]. One sum
         over the spans in the mask suffices, H^T H in K^T V = W_k^T (H^T H) W_v."""
-        size = rows_at_once(x, x.shape[2])
-        gram = x.new_zeros(len(x), x.shape[2], x.shape[2])
-        for rows, there in zip(x.split(size, 1), mask.split(size, 1), strict=True):
-            gram = torch.baddbmm(gram, (rows * there.unsqueeze(2)).mT, rows)
+        gram = (x * mask.unsqueeze(2)).mT @ x
         query, key, value = (
             layer.weight.unflatten(0, (self.n_heads, -1))
             for layer in (self.query, self.key, self.value)
@@ -125,13 +99,7 @@ class SpanTransformerLayer(nn.Module):
         self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        mixture = self.attention.mixture(x, mask)
-        # dropout draws one mask for all spans of a sentence
-        size = x.shape[1] if self.dropout.active else rows_at_once(x, x.shape[2])
-        return joined((self._refined(rows, mixture) for rows in x.split(size, 1)), x.shape[1])
-
-    def _refined(self, x: Tensor, mixture: Tensor) -> Tensor:
-        x = x + self.dropout(self.attention(x, mixture))
+        x = x + self.dropout(self.attention(x, self.attention.mixture(x, mask)))
         refined: Tensor = x + self.dropout(self.outer(self.inner(x).relu_()))
         return refined
 
@@ -170,22 +138,21 @@ class SpanTransformer(nn.Module):
         mixture, projection = self.product.mixture, self.projection
         weight = projection.weight @ mixture.weight
         bias = projection.bias + projection.weight @ mixture.bias
-        u, v = self.product.factors(left, right)
-        size = rows_at_once(u, len(u) * u.shape[2])
+        u, v, _ = self.product.factors(left, right)
         starts, ends = (t.to(u.device) for t in packed_spans(u.shape[1] - 1))
-        pieces = (
-            F.linear(u.index_select(1, i) * v.index_select(1, j), weight, bias)
-            for i, j in zip(starts.split(size), ends.split(size), strict=True)
-        )
-        return joined(pieces, len(starts))
+        return F.linear(u.index_select(1, starts) * v.index_select(1, ends), weight, bias)
 
     def forward(self, fenceposts: Tensor, lengths: Tensor) -> Tensor:
-        x = self.span_vectors(*self.views(fenceposts))
         mask = spans_within(fenceposts.shape[1] - 1, lengths)
-        size = rows_at_once(x, x.shape[1] * x.shape[2])
+        size = len(mask)
+        if fenceposts.is_cpu and not torch.is_grad_enabled():
+            size = max(1, CHUNK_SIZE // (mask.shape[1] * self.score.in_features))
         scores = []
-        for spans, there in zip(x.split(size), mask.split(size), strict=True):
+        for *views, there in zip(
+            *(view.split(size) for view in self.views(fenceposts)), mask.split(size), strict=True
+        ):
+            x = self.span_vectors(*views)
             for layer in self.layers:
-                spans = layer(spans, there)
-            scores.append(self.score(spans).squeeze(2))
+                x = layer(x, there)
+            scores.append(self.score(x).squeeze(2))
         return torch.cat(scores)

@@ -1,89 +1,124 @@
-"""Answers about a text, as plain values."""
+"""Answers about a text, as plain values, with their schema: all that the page knows of pipelines.
+
+A further view is an entry of `VIEWS` that `views` yields; a further field of answers is one of
+`Answer`, filled by `answer`, and shown by `static/page.js`.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel, Field
 from spacy.language import Language
+from spacy.pipeline import DependencyParser
 from spacy.tokens import Doc
 
-from ..annotate.records import doc_record
+from ..annotate.records import AnnotatedText, doc_record
 from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
+from ..drawing.charts import ranked
 from ..formats.conllu import format_conllu
 from ..ged.component import ErrorDetector
 from ..interpret import explain_docs
 from ..parsing.constituency import ConstituencyPipe
 from ..parsing.dependency import LabelAttentionDependency
-from ..parsing.settings import abilities
+from ..parsing.network import abilities
 from ..pipeline.pipes import through_earlier_pipes
 from ..srl.component import LisaSRL
-from ..visualize import render
+from ..visualize import STYLES, render
 
 HEADS = 5
 """Number of attention heads in an answer for each constituent: those that contribute most."""
-NEEDS_PIPELINE = {"label_attention", "layers", "probabilities"}
-"""Views whose pictures need the pipeline besides the Doc."""
 
 
-@dataclass(frozen=True)
-class Question:
-    """Text, view ("" or "kbest" for no picture), and how many of the best trees to list."""
+class RankedTree(BaseModel):
+    """One of the best trees of a sentence."""
 
-    text: str
-    view: str = ""
-    trees: int = 0
+    brackets: str
+    log_prob: float | None
+    picture: str
+
+
+class Contribution(BaseModel):
+    """The heads that contribute most to a constituent, each with its share."""
+
+    start: int
+    end: int
+    heads: list[tuple[int, float]]
+
+
+class Answer(BaseModel):
+    """All annotations of the pipeline, and further results on request."""
+
+    model: str
+    record: AnnotatedText
+    brackets: list[str] = []
+    conllu: str
+    picture: str = Field("", description="SVG or HTML, which are XML.")
+    kbest: list[list[RankedTree]] = []
+    contributions: list[Contribution] = []
+    threshold: float = Field(0.5, description="The detector's own.")
+    seconds: float
+
+
+VIEWS = {
+    "tree": "Tree",
+    "boxes": "Boxes",
+    "kbest": "Best trees",
+    "probabilities": "Probabilities",
+    "label_attention": "Label attention",
+    "heads": "Dependencies",
+    "srl": "Roles",
+    "srl_arcs": "Role arcs",
+    "errors": "Errors",
+    "layers": "Layers",
+}
+"""Names of all views in the page's order; all but "kbest" are styles of `render`."""
 
 
 def views(nlp: Language) -> list[str]:
-    """Return the page's views of a pipeline's results, in the order of its buttons."""
-    found: list[str] = []
-    pipes = [pipe for _, pipe in nlp.pipeline]
-    for pipe in pipes:
+    """Return the views of a pipeline's results."""
+    found = set[str]()
+    for _, pipe in nlp.pipeline:
         if isinstance(pipe, ConstituencyPipe):
-            found += ["tree", "boxes"]
+            found |= {"tree", "boxes"}
             if pipe.objective.probabilistic:
-                found += ["kbest", "probabilities"]
+                found |= {"kbest", "probabilities"}
             if abilities(pipe.model).label_heads:
-                found.append("label_attention")
-    if any(map(_finds_heads, pipes)) or "parser" in nlp.pipe_names:
-        found.append("heads")
-    if any(isinstance(pipe, LisaSRL) for pipe in pipes):
-        found += ["srl", "srl_arcs"]
-    if any(isinstance(pipe, ErrorDetector) for pipe in pipes):
-        found += ["errors", "layers"]
-    return found
+                found.add("label_attention")
+            if pipe.joint:
+                found.add("heads")
+        elif isinstance(pipe, (LabelAttentionDependency, DependencyParser)):
+            found.add("heads")
+        elif isinstance(pipe, LisaSRL):
+            found |= {"srl", "srl_arcs"}
+        elif isinstance(pipe, ErrorDetector):
+            found |= {"errors", "layers"}
+    return [view for view in VIEWS if view in found]
 
 
-def _finds_heads(pipe: Any) -> bool:
-    if isinstance(pipe, ConstituencyPipe):
-        return pipe.joint
-    return isinstance(pipe, LabelAttentionDependency)
+def answer(nlp: Language, text: str, view: str = "", trees: int = 0) -> dict[str, Any]:
+    """Return the fields of an `Answer` but for the model's name, those that were asked for.
 
-
-def answer(nlp: Language, question: Question) -> dict[str, Any]:
-    """Return the text's record (see `doc_record`), its bracketed trees and CoNLL-U. The question
-    decides about the picture, the k best trees and the heads' contributions. The error detector's
-    threshold is added. The values outlive spaCy's memory zone."""
+    view: "" and "kbest" have no picture. trees: how many of the best trees to list. The values
+    outlive spaCy's memory zone.
+    """
     begun = time.perf_counter()
     with nlp.memory_zone():
-        doc = nlp(question.text)
+        doc = nlp(text)
         found: dict[str, Any] = {"record": doc_record({"text": doc.text}, doc)}
         if CONSTITUENTS_KEY in doc.spans:
             found["brackets"] = [str(tree) for tree in sentence_trees(doc) if tree.leaves]
         found["conllu"] = format_conllu(doc) if len(doc) else ""
-        if question.trees:
-            found["kbest"] = _best(nlp, question.text, question.trees)
-        if question.view not in ("", "kbest"):
-            options = {"styled": False}
-            if question.view in NEEDS_PIPELINE:
-                options["nlp"] = nlp  # type: ignore[assignment]
-            found["picture"] = render(doc, question.view, jupyter=False, options=options)
+        if trees:
+            found["kbest"] = _best(nlp, text, trees)
+        if view in STYLES:
+            needs = {"nlp": nlp} if "nlp" in STYLES[view].options else {}
+            found["picture"] = render(doc, view, jupyter=False, options={"styled": False, **needs})
         for _, pipe in nlp.pipeline:
             if isinstance(pipe, ErrorDetector):
                 found["threshold"] = pipe.cfg["threshold"]
-        if question.view in ("tree", "boxes"):
+        if view in ("tree", "boxes"):
             found["contributions"] = _contributions(nlp, doc)
     found["seconds"] = round(time.perf_counter() - begun, 4)
     return found
@@ -112,19 +147,12 @@ def _contributions(nlp: Language, doc: Doc) -> list[dict[str, Any]]:
         (explained,) = explain_docs(nlp, [doc])
     except ValueError:
         return []
-    found = []
-    for _, explanation in explained:
-        assert explanation.contributions is not None
-        tokens = explanation.tokens
-        for (start, end, _), shares in zip(
-            explanation.spans, explanation.contributions, strict=True
-        ):
-            top = (-shares).argsort(kind="stable")[:HEADS].tolist()
-            found.append(
-                {
-                    "start": int(tokens[start]),
-                    "end": int(tokens[end - 1]) + 1,
-                    "heads": [[head, round(float(shares[head]), 4)] for head in top],
-                }
-            )
-    return found
+    return [
+        {
+            "start": int(explanation.tokens[start]),
+            "end": int(explanation.tokens[end - 1]) + 1,
+            "heads": [[head, round(float(shares[head]), 4)] for head in ranked(shares)[:HEADS]],
+        }
+        for _, explanation in explained
+        for (start, end, _), shares in zip(explanation.spans, explanation.shares, strict=True)
+    ]

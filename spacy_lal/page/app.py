@@ -1,34 +1,34 @@
-"""The server: an ASGI application."""
+"""The server: an ASGI application and its queue. One thread annotates, as spaCy and memory allow no
+more."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.json_schema import models_json_schema
 from spacy.language import Language
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from .. import __version__
+from ..annotate.records import first_error
 from ..drawing.html import all_styles
-from .answers import Question, answer, views
-from .schema import openapi
-from .worker import Busy, Limits, TooSlow, Worker
-
-try:
-    from starlette.applications import Starlette
-    from starlette.exceptions import HTTPException
-    from starlette.middleware import Middleware
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
-    from starlette.requests import ClientDisconnect, Request
-    from starlette.responses import JSONResponse, Response
-    from starlette.routing import Route
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-except ImportError as error:  # pragma: no cover
-    raise ImportError("the page needs a web server: pip install 'spacy-lal[demo]'") from error
+from .answers import VIEWS, Answer, answer, views
 
 STATIC = Path(__file__).parent / "static"
 """Folder of the page's static files."""
@@ -52,8 +52,84 @@ HEADERS = {
 """Headers of all answers; they forbid everything that the page doesn't need."""
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """Host names of this machine."""
+REFUSALS = (400, 413, 415, 500, 503)
+"""Status codes of answers without annotation."""
+
+T = TypeVar("T")
+_OneOf: Any = Literal
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of requests: characters of a text, greatest k of the k best trees, number of waiting
+    texts, and seconds for a text, waiting included."""
+
+    max_chars: int = 2000
+    max_trees: int = 10
+    waiting: int = 32
+    seconds: float = 30.0
+
+    @property
+    def max_bytes(self) -> int:
+        """Greatest size of a request: a character takes up to 12 bytes of JSON, as two escapes."""
+        return 12 * self.max_chars + 4096
+
+
+class Worker:
+    """Queue of jobs for one thread, in order of arrival, within `limits`. An abandoned job is
+    dropped unless it has begun; threads can't be stopped, so the next job waits until the running
+    one ends."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._jobs: set[Future[Any]] = set()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="parse")
+
+    @property
+    def waiting(self) -> int:
+        """Number of running and waiting jobs."""
+        return len(self._jobs)
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """Return the job's result. Raises QueueFull or TimeoutError, and the job's errors."""
+        if self.waiting > self._limits.waiting:  # one of them is running
+            raise asyncio.QueueFull
+        future = self._thread.submit(work)
+        self._jobs.add(future)
+        future.add_done_callback(self._jobs.discard)
+        return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.seconds)
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+class Health(BaseModel):
+    """The server is running."""
+
+    status: str
+    models: list[str]
+    waiting: int
+
+
+class Refusal(BaseModel):
+    """The description of an error."""
+
+    error: str
+
+
+def question_type(models: Mapping[str, list[str]], limits: Limits) -> type[BaseModel]:
+    """Return the schema of requests. models: pipelines and their views."""
+    shown = [view for view in VIEWS if any(view in known for known in models.values())]
+    said = "How many of the most probable trees to list; 0 of view kbest is 2."
+    fields: dict[str, Any] = {
+        "text": (str, Field(max_length=limits.max_chars)),
+        "model": (_OneOf[tuple(models)], next(iter(models))),
+        "view": (_OneOf[("", *shown)], ""),
+        "trees": (int, Field(0, ge=0, le=limits.max_trees, description=said)),
+    }
+    return create_model("Question", __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
 
 def make_app(
@@ -62,21 +138,30 @@ def make_app(
     *,
     hosts: Sequence[str] = LOOPBACK,
 ) -> Starlette:
-    """Return the page and `POST /parse` for these pipelines. hosts: accepted host names; others are
-    refused, as a protection against DNS rebinding."""
+    """Return the page and `POST /parse` for these pipelines. hosts: accepted host names; requests
+    by other names are refused, as a protection against DNS rebinding."""
     limits = limits or Limits()
-    worker = Worker(limits.waiting, limits.seconds)
+    worker = Worker(limits)
     models = {name: views(nlp) for name, nlp in pipelines.items()}
-    schema = openapi(models, limits, __version__)
+    question = question_type(models, limits)
+    about = {
+        "models": models,
+        "names": VIEWS,
+        "max_chars": limits.max_chars,
+        "max_trees": limits.max_trees,
+    }
 
     async def parse(request: Request) -> Response:
-        name, question = _question(await _body(request, limits), models, limits)
+        asked = _checked(await _body(request, limits), question, models)
+        name = asked.pop("model")
+        if asked["view"] == "kbest" and not asked["trees"]:
+            asked["trees"] = min(2, limits.max_trees)
         try:
-            found = await worker.do(lambda: answer(pipelines[name], question))
-        except Busy:
+            found = await worker.do(lambda: answer(pipelines[name], **asked))
+        except asyncio.QueueFull:
             wait = {"Retry-After": "2"}
             raise HTTPException(503, "too many texts are waiting: try again soon", wait) from None
-        except TooSlow:
+        except TimeoutError:
             said = f"this text was not done in {limits.seconds:g} seconds"
             raise HTTPException(503, said, {"Retry-After": "5"}) from None
         except Exception:
@@ -88,13 +173,6 @@ def make_app(
         waiting = worker.waiting
         return JSONResponse({"status": "ok", "models": list(models), "waiting": waiting})
 
-    async def about(request: Request) -> Response:
-        most = {"max_chars": limits.max_chars, "max_trees": limits.max_trees}
-        return JSONResponse({"models": models, **most})
-
-    async def described(request: Request) -> Response:
-        return JSONResponse(schema)
-
     async def refuse(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         return JSONResponse({"error": error.detail}, error.status_code, error.headers)
@@ -104,25 +182,34 @@ def make_app(
         yield
         worker.close()
 
+    files = {
+        "/models": JSONResponse(about),
+        "/openapi.json": JSONResponse(openapi(question)),
+        "/pictures.css": Response(all_styles(), media_type="text/css"),
+    }
+    for path, (file, kind) in FILES.items():
+        files[path] = Response((STATIC / file).read_text(encoding="utf8"), media_type=kind)
     return Starlette(
         routes=[
             Route("/parse", parse, methods=["POST"]),
             Route("/health", health),
-            Route("/models", about),
-            Route("/openapi.json", described),
-            Route("/pictures.css", _text(all_styles(), "text/css")),
-            *(
-                Route(path, _text((STATIC / name).read_text(encoding="utf8"), kind))
-                for path, (name, kind) in FILES.items()
-            ),
+            *(Route(path, response, methods=["GET"]) for path, response in files.items()),
         ],
         middleware=[
-            Middleware(SecurityHeaders),
+            Middleware(BaseHTTPMiddleware, dispatch=_with_headers),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
         ],
         exception_handlers={HTTPException: refuse},
         lifespan=lifespan,
     )
+
+
+async def _with_headers(
+    request: Request, call_next: Callable[[Request], Awaitable[Response]]
+) -> Response:
+    response = await call_next(request)
+    response.headers.update(HEADERS)
+    return response
 
 
 async def _body(request: Request, limits: Limits) -> bytes:
@@ -131,74 +218,63 @@ async def _body(request: Request, limits: Limits) -> bytes:
     # other sites' pages can't send JSON unasked
     if kind != "application/json":
         raise HTTPException(415, "send JSON, with the header Content-Type: application/json")
-    parts, size = [], 0
+    body = bytearray()
     try:
         async with asyncio.timeout(limits.seconds):
             async for part in request.stream():
-                size += len(part)
-                if size > limits.max_bytes:
-                    raise HTTPException(413, _too_long(limits))
-                parts.append(part)
+                body += part
+                if len(body) > limits.max_bytes:
+                    said = f"the text is too long: at most {limits.max_chars:,} characters"
+                    raise HTTPException(413, said)
     except (TimeoutError, ClientDisconnect):
         raise HTTPException(400, "the request was not complete in time") from None
-    return b"".join(parts)
+    return bytes(body)
 
 
-def _too_long(limits: Limits) -> str:
-    return f"the text is too long: at most {limits.max_chars:,} characters"
-
-
-def _question(body: bytes, models: Mapping[str, list[str]], limits: Limits) -> tuple[str, Question]:
+def _checked(
+    body: bytes, question: type[BaseModel], models: Mapping[str, list[str]]
+) -> dict[str, Any]:
+    """Return the fields of a request. Raises HTTPException, naming the first wrong one."""
     try:
-        asked = json.loads(body)
-    except (ValueError, RecursionError):
-        raise HTTPException(400, "the request is not JSON") from None
-    if not isinstance(asked, dict):
-        raise HTTPException(400, 'the request must be a JSON object, such as {"text": "…"}')
-    if unknown := sorted({*asked} - {"text", "model", "view", "trees"}):
-        raise HTTPException(400, f"unknown field: {', '.join(unknown)[:80]}")
-    text, name = asked.get("text"), asked.get("model", next(iter(models)))
-    view, trees = asked.get("view", ""), asked.get("trees", 0)
-    if not isinstance(text, str):
-        raise HTTPException(400, "text must be a string")
-    if len(text) > limits.max_chars:
-        raise HTTPException(413, f"{_too_long(limits)}, these are {len(text):,}")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise HTTPException(400, "text is not Unicode: it has half a pair of surrogates") from None
-    if not isinstance(name, str) or name not in models:
-        raise HTTPException(400, f"model must be one of {', '.join(models)}")
-    if view != "" and view not in models[name]:
-        raise HTTPException(400, f"view must be one of {', '.join(models[name])}, or empty")
-    whole = isinstance(trees, int) and not isinstance(trees, bool)
-    if not whole or not 0 <= trees <= limits.max_trees:
-        raise HTTPException(400, f"trees must be a whole number from 0 to {limits.max_trees}")
-    if trees and "kbest" not in models[name]:
-        raise HTTPException(400, f"{name} has no parser that ranks trees")
-    if view == "kbest":
-        trees = trees or min(2, limits.max_trees)
-    return name, Question(text, view, trees)
+        asked = question.model_validate_json(body).model_dump()
+    except ValidationError as error:
+        long = error.errors()[0]["type"] == "string_too_long"
+        raise HTTPException(413 if long else 400, first_error(error)) from None
+    known = models[asked["model"]]
+    if asked["view"] not in ("", *known):
+        raise HTTPException(400, f"view: Input should be one of {', '.join(known)}, or empty")
+    if asked["trees"] and "kbest" not in known:
+        raise HTTPException(400, f"{asked['model']} has no parser that ranks trees")
+    return asked
 
 
-def _text(content: str, kind: str) -> Any:
-    async def file(request: Request) -> Response:
-        return Response(content, media_type=kind)
+def openapi(question: type[BaseModel]) -> dict[str, Any]:
+    """Return the OpenAPI description of the server."""
+    bodies: list[Any] = [(body, "validation") for body in (question, Answer, Health, Refusal)]
+    _, schemas = models_json_schema(bodies, ref_template="#/components/schemas/{model}")
 
-    return file
+    def content(body: type[BaseModel]) -> dict[str, Any]:
+        schema = {"$ref": f"#/components/schemas/{body.__name__}"}
+        return {"content": {"application/json": {"schema": schema}}}
 
-
-class SecurityHeaders:
-    """Middleware that adds `HEADERS` to every answer."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                extra = [(k.lower().encode(), v.encode()) for k, v in HEADERS.items()]
-                message["headers"] = [*message["headers"], *extra]
-            await send(message)
-
-        await self.app(scope, receive, with_headers if scope["type"] == "http" else send)
+    parse = {
+        "summary": "Annotate a text.",
+        "requestBody": {"required": True, **content(question)},
+        "responses": {
+            "200": {"description": "All that the pipeline finds.", **content(Answer)},
+            **{
+                str(status): {"description": HTTPStatus(status).phrase, **content(Refusal)}
+                for status in REFUSALS
+            },
+        },
+    }
+    health = {
+        "summary": "Whether the server is there.",
+        "responses": {"200": {"description": "It is.", **content(Health)}},
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "spacy-lal", "version": __version__},
+        "paths": {"/parse": {"post": parse}, "/health": {"get": health}},
+        "components": {"schemas": schemas["$defs"]},
+    }

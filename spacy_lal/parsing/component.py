@@ -1,28 +1,27 @@
 """`ParserPipe`, the base class of all parsers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 from typing import Any
 
 import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
-from spacy.vocab import Vocab
 from thinc.api import Model
 from torch import Tensor
 
 from ..batching.batches import ParserScores, SentenceBatch, differentiate
-from ..batching.sentences import Reading, Sentence
+from ..batching.sentences import LongSentencePolicy, Reading, Sentence, SentencePolicy
 from ..pipeline.component import WeightsPipe
 from ..pipeline.examples import Counts, Names, Reader, count
 from ..pipeline.writers import ROOT, Parses, write_heads, write_sentence_starts, write_tags
+from ..structure.distributions import FoundTrees
+from .decoders import read_parses
 from .gold_trees import WordGold, read_words
-from .network import OneStageScores, Scores
+from .network import OneStageScores, Scores, abilities
 from .objectives import dependency_loss
-from .settings import abilities
 
 DEFAULT_INPUT: dict[str, Any] = {
     "tok2vec": {"@architectures": "spacy-lal.WordAffixEmbed.v1"},
@@ -33,31 +32,35 @@ DEFAULT_ENCODER = DEFAULT_INPUT | {"encoder": {"@misc": "spacy-lal.LabelAttentio
 """`DEFAULT_INPUT` with label attention."""
 
 
+@dataclass(eq=False, repr=False)
 class ParserPipe(WeightsPipe):
-    """Base class of parsers; `cfg[kind]`, for each of `kinds`, has the names of outputs."""
+    """Base class of parsers, with the settings that all of them have; `cfg[kind]`, for each of
+    `kinds`, has the names of outputs."""
 
-    kinds: tuple[str, ...]
+    nlp: InitVar[Language]
+    # field(): spaCy's attributes of these names are no default values
+    name: str = field()
+    model: Model = field()
+    _: KW_ONLY
+    arc_weight: float = 1.0
+    relation_weight: float = 1.0
+    tag_weight: float = 1.0
+    overwrite_heads: bool = False
+    sentences: SentencePolicy = "split"
+    max_sentence_length: int = 512
+    long_sentences: LongSentencePolicy = "split"
+    scorer: Callable | None = field()
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model,
-        name: str,
-        *,
-        tag_weight: float,
-        arc_weight: float = 1.0,
-        relation_weight: float = 1.0,
-        overwrite_heads: bool = False,
-        reading: Reading,
-        scorer: Callable | None,
-    ) -> None:
-        self.tag_weight = tag_weight
-        self.arc_weight = arc_weight
-        self.relation_weight = relation_weight
-        self.overwrite_heads = overwrite_heads
-        self.reading = reading
-        self.max_batch_spans = model.attrs.get("max_batch_spans")
-        super().__init__(vocab, model, name, scorer, **{kind: [] for kind in self.kinds})
+    def __post_init__(self, nlp: Language) -> None:
+        self.reading = Reading(self.sentences, self.max_sentence_length, self.long_sentences)
+        self.max_batch_spans = self.model.attrs.get("max_batch_spans")
+        names: dict[str, list[str]] = {kind: [] for kind in self.kinds}
+        super().__init__(nlp.vocab, self.model, self.name, self.scorer, **names)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of names of outputs."""
+        raise NotImplementedError
 
     def _configure_model(self) -> None:
         super()._configure_model()
@@ -65,12 +68,12 @@ class ParserPipe(WeightsPipe):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The part-of-speech tags that the parser predicts for itself."""
+        """The part-of-speech tags that the parser predicts."""
         return tuple(self.cfg["tags"])
 
     @property
     def relations(self) -> tuple[str, ...]:
-        """The dependency relations; none without dependencies."""
+        """The dependency relations; none if the model has no `dependencies`."""
         return tuple(self.cfg.get("relations", ()))
 
     @property
@@ -83,9 +86,6 @@ class ParserPipe(WeightsPipe):
     @property
     def label_data(self) -> dict[str, list[str]]:
         return {kind: list(self.cfg.get(kind, ())) for kind in self.kinds}
-
-    def _outputs(self) -> dict[str, list[str]]:
-        return self.label_data
 
     def initialize(
         self,
@@ -114,7 +114,7 @@ class ParserPipe(WeightsPipe):
             else:
                 known = self.cfg[kind]
                 self.cfg[kind] = [*known, *sorted(set(counts.names[kind]) - set(known))]
-        self._initialize_weights(get_examples, self._sample(counts.sample), warm_start, nlp)
+        self._initialize_weights(get_examples, counts.sample, warm_start, nlp)
 
     def _readers(self) -> list[Reader]:
         """The readers of the training data, except the reader of words."""
@@ -123,9 +123,6 @@ class ParserPipe(WeightsPipe):
     def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
         """Log what is lacking and return the names to use, None for those that were counted."""
         raise NotImplementedError
-
-    def _sample(self, docs: list[Doc]) -> Any:
-        return docs
 
     def get_loss(
         self, examples: Iterable[Example], scores: ParserScores
@@ -170,8 +167,18 @@ class ParserPipe(WeightsPipe):
         """The loss of a batch's charts, summed over its sentences; 0 here, without charts."""
         return lambda members, scores, lengths: scores.tags.new_zeros(())
 
+    def predict(self, docs: Iterable[Doc]) -> Parses:
+        """Return all sentences, and their parses by sentence index."""
+        self._check_initialised()
+        scores = self.model.predict(list(docs))
+        return scores.sentences, read_parses(scores, self._find, self._root)
+
+    def _find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
+        """Choose the trees, heads or both of a padded batch."""
+        raise NotImplementedError
+
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
-        """Write tags, sentence starts and heads to tokens that have none; see `overwrite_heads`."""
+        """Write tags, sentence starts and heads where they are missing; see `overwrite_heads`."""
         docs = list(docs)
         whole_docs = self.reading.sentences == "doc"
         tags, heads = self.overwritten(docs)
@@ -182,7 +189,7 @@ class ParserPipe(WeightsPipe):
             write_heads(docs, scores, self.relations, whole_docs=whole_docs, overwrite=heads)
 
     def overwritten(self, docs: Sequence[Doc]) -> tuple[list[bool], list[bool]]:
-        """Return for each Doc whether its tags, and whether its heads, are overwritten."""
+        """Return whether to overwrite each Doc's tags, and whether to overwrite its heads."""
         return [False] * len(docs), [self.overwrite_heads] * len(docs)
 
     def _write_tags(self, docs: list[Doc], scores: Parses, overwrite: list[bool]) -> None:

@@ -1,11 +1,10 @@
 """`lal_constituency` and `spanformer`: constituents, or constituents and heads."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy
 import torch
@@ -13,29 +12,20 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
-from thinc.api import Model
 from torch import Tensor
 
 from ..annotations.constituents import UNKNOWN_TAG, set_constituents
-from ..batching.batches import ParserScores
-from ..batching.sentences import (
-    LongSentencePolicy,
-    Reading,
-    Sentence,
-    SentencePolicy,
-    heads_in_words,
-    in_words,
-)
+from ..batching.sentences import Sentence, heads_in_words, in_words
+from ..pipeline.component import register_factory
 from ..pipeline.examples import Counts, Names, Reader
-from ..pipeline.factory import register_factory
 from ..pipeline.writers import WROTE, Parses, SentenceParse
 from ..scoring.attachment import score_attachment
 from ..structure.binarise import JOIN, collapse_unaries
-from ..structure.distributions import FoundTrees, KTrees, Trees
+from ..structure.distributions import FoundTrees, KTrees, LabelledTrees, Trees
 from ..structure.hpsg import SUB_HEAD
 from ..trees.tree import ConstituentTree, LabelledSpan
 from .component import DEFAULT_ENCODER, DEFAULT_INPUT, ParserPipe
-from .decoders import Decoder, MinimumBayesRisk, in_preorder, read_parses
+from .decoders import Decoder, MinimumBayesRisk, in_preorder
 from .gold_trees import (
     gold_constituents,
     gold_heads,
@@ -44,9 +34,8 @@ from .gold_trees import (
     refuse_crossing,
     with_sub_heads,
 )
-from .network import Scores
+from .network import Scores, abilities
 from .objectives import CRFObjective, Objective
-from .settings import abilities
 
 ASSIGNS = [
     "doc.spans",
@@ -72,6 +61,7 @@ SCORE_WEIGHTS = {
 """Weights of scores for choosing the best model in training; None: not shown."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConstituencyPipe(ParserPipe):
     """`lal_constituency`: constituents by label attention (Mrini et al. 2020).
 
@@ -93,65 +83,39 @@ class ConstituencyPipe(ParserPipe):
         of over 100 words, at little cost (`structure/pruned.py`).
     """
 
-    def __init__(
-        self,
-        nlp: Language,
-        name: str,
-        model: Model[list[Doc], ParserScores],
-        *,
-        objective: Objective,
-        decoder: Decoder,
-        constituency_weight: float = 1.0,
-        arc_weight: float = 1.0,
-        relation_weight: float = 1.0,
-        tag_weight: float = 1.0,
-        overwrite_heads: bool = False,
-        spans_key: str = "constituents",
-        sentences: SentencePolicy = "split",
-        max_sentence_length: int = 512,
-        long_sentences: LongSentencePolicy = "split",
-        scorer: Callable | None,
-    ) -> None:
-        can = abilities(model)
+    objective: Objective
+    decoder: Decoder
+    constituency_weight: float = 1.0
+    spans_key: str = "constituents"
+
+    def __post_init__(self, nlp: Language) -> None:
+        can, decoder = abilities(self.model), self.decoder
         if not can.finds_trees:
             raise ValueError(
-                f"the model of {name!r} scores no spans: use "
+                f"the model of {self.name!r} scores no spans: use "
                 '"spacy-lal.LabelAttentionParser.v1" or "spacy-lal.TwoStageParser.v1"'
             )
-        if not objective.probabilistic and isinstance(decoder, MinimumBayesRisk):
+        if not self.objective.probabilistic and isinstance(decoder, MinimumBayesRisk):
             raise ValueError(
-                "scores trained with spacy-lal.margin_objective are no log-probabilities: use "
+                "scores trained as margins are no log-probabilities: use "
                 'decoder = {"@misc": "spacy-lal.map_decoder.v1"}'
             )
-        if not objective.probabilistic and can.two_stages:
+        if not self.objective.probabilistic and can.two_stages:
             raise ValueError(
-                "a two-stage parser is trained as a CRF: leave spacy-lal.margin_objective out"
+                "a two-stage parser is trained as a CRF: leave the objective of margins out"
             )
-        if (
-            isinstance(decoder, MinimumBayesRisk)
-            and decoder.threshold is None
-            and not can.two_stages
-        ):
+        no_threshold = isinstance(decoder, MinimumBayesRisk) and decoder.threshold is None
+        if no_threshold and not can.two_stages:
             raise ValueError(
                 "threshold = null is for two-stage parsers: here spacy-lal.mbr_decoder.v1 needs "
                 "a threshold, or every node of the binary tree would be a constituent"
             )
-        self.objective = objective
-        self.decoder = decoder
-        self.constituency_weight = constituency_weight
-        self.spans_key = spans_key
-        self.kinds = ("labels", "tags", "relations") if can.finds_heads else ("labels", "tags")
-        super().__init__(
-            nlp.vocab,
-            model,
-            name,
-            tag_weight=tag_weight,
-            arc_weight=arc_weight,
-            relation_weight=relation_weight,
-            overwrite_heads=overwrite_heads,
-            reading=Reading(sentences, max_sentence_length, long_sentences),
-            scorer=scorer,
-        )
+        super().__post_init__(nlp)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        heads = abilities(self.model).finds_heads
+        return ("labels", "tags", "relations") if heads else ("labels", "tags")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -184,8 +148,8 @@ class ConstituencyPipe(ParserPipe):
         counts.require(self.name, labels, "labels", trees, "constituent label")
         if self.joint:
             counts.require(self.name, labels, "relations", "dependency heads", "relation")
-            counts.names["labels"][SUB_HEAD] += counts.groups.groups
-            logger.info("%s: %s", self.name, counts.groups)
+            counts.names["labels"][SUB_HEAD] += counts.joint["groups"]
+            logger.info("%s: of sentences with trees and heads: %s", self.name, dict(counts.joint))
         counts.tell_lacking(self.name, "trees", "have no tree and train the rest only")
         if self.joint:
             message = "have no dependency heads and train the rest only"
@@ -193,7 +157,7 @@ class ConstituencyPipe(ParserPipe):
         return labels
 
     def trees(self, scores: Scores, lengths: Tensor) -> Trees:
-        """The distribution over the trees of a padded batch."""
+        """Return the distribution over the trees of each sentence in a padded batch."""
         return scores.trees(
             lengths,
             group=self._sub_head,
@@ -201,32 +165,24 @@ class ConstituencyPipe(ParserPipe):
             rooted=self.objective.labels_root,
         )
 
-    def predict(self, docs: Iterable[Doc]) -> Parses:
-        """Return all sentences and, by sentence index, the parses."""
-        self._check_initialised()
-        scores = self.model.predict(list(docs))
-
-        def find(of: Scores, lengths: Tensor) -> FoundTrees:
-            return self.decoder(self.trees(of, lengths))
-
-        return scores.sentences, read_parses(scores, find, self._root)
+    def _find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
+        return self.decoder(self.trees(scores, lengths))
 
     def require_probabilities(self, what: str) -> None:
-        """Raise ValueError for a parser whose scores are margins; what: needs probabilities."""
+        """Raise ValueError if the scores are margins. what: the result that needs probabilities."""
         if not self.objective.probabilistic:
             raise ValueError(
-                f"{what} needs probabilities, and {self.name!r} has none: it was trained with "
-                "spacy-lal.margin_objective"
+                f"{what} needs probabilities, and {self.name!r} has none: it was trained as margins"
             )
 
     @torch.no_grad()
     def kbest(self, doc: Doc, k: int) -> list[list[ConstituentTree]]:
         """Return the k most probable trees of each sentence, the best first, with `log_prob`.
 
-        One list a sentence, empty for an unparsed one; a sentence parsed in pieces has one list a
-        piece. The Doc is not changed; a listener needs a Doc that its source has processed. Exact
-        in two stages; otherwise the best k of the 2k trees of highest score. Heads are ignored.
-        Raises ValueError for margin scores and for k < 1.
+        Each sentence has a list, empty if it is unparsed; a sentence parsed in pieces has a list
+        for each piece. The Doc is not changed; a listener needs a Doc that its source has
+        processed. Exact in two stages; otherwise the best k of the 2k trees of highest score. Heads
+        are ignored. Raises ValueError for margin scores and for k < 1.
         """
         self._check_initialised()
         self.require_probabilities("kbest")
@@ -235,11 +191,11 @@ class ConstituencyPipe(ParserPipe):
         scores = self.model.predict([doc])
         found: list[list[ConstituentTree]] = [[] for _ in scores.sentences]
         for batch in scores.batches:
-            best = self.trees(batch.scores, batch.lengths).kmax(k)
+            trees = self.trees(batch.scores, batch.lengths)
             tags = batch.scores.tags.argmax(-1).cpu().numpy()
             for row, member in enumerate(batch.members):
                 words = scores.sentences[member].words
-                found[member] = list(self._k_trees(doc, words, tags[row], best[row]))
+                found[member] = list(self._k_trees(doc, words, tags[row], trees.kmax(row, k)))
         return found
 
     def _k_trees(
@@ -258,31 +214,28 @@ class ConstituencyPipe(ParserPipe):
             yield ConstituentTree.from_spans(texts, names, spans, log_prob=log_probs[row])
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
-        """Write trees, heads, and tags and sentence starts to tokens that have none."""
+        """Write trees, heads, and missing tags and sentence starts."""
         docs = list(docs)
-        _, overwritten = self.overwritten(docs)
-        wrote = [self._writes(doc, heads) for doc, heads in zip(docs, overwritten, strict=True)]
+        wrote = [self._writes(*both) for both in zip(docs, self.overwritten(docs)[1], strict=True)]
         super().set_annotations(docs, scores)
         sentences, parses = scores
-        spans: list[list[LabelledSpan]] = [[] for _ in docs]
-        spans_scores: list[list[float | None]] = [[] for _ in docs]
-        log_probs: list[list[tuple[int, int, float]]] = [[] for _ in docs]
-        unparsed: list[list[tuple[int, int]]] = [[] for _ in docs]
+        # of each Doc: constituents, their probabilities, those of trees, and unparsed sentences
+        written: list[tuple[list[Any], ...]] = [([], [], [], []) for _ in docs]
         for number, (d, start, end, words, *_) in enumerate(sentences):
+            spans, probabilities, log_probs, unparsed = written[d]
             parse = parses.get(number)
             if parse is None:
-                unparsed[d].append((start, end))
+                unparsed.append((start, end))
                 continue
             for (i, j, category), score in self._spans(parse):
-                spans[d].append((int(words[i]), int(words[j - 1]) + 1, category))
-                spans_scores[d].append(score)
+                spans.append((int(words[i]), int(words[j - 1]) + 1, category))
+                probabilities.append(score)
             if parse.log_prob is not None:
-                log_probs[d].append((start, end, parse.log_prob))
-        for d, doc in enumerate(docs):
-            found = spans[d], spans_scores[d], log_probs[d]
-            set_constituents(doc, *found, unparsed=unparsed[d], key=self.spans_key)
-            if wrote[d]:
-                doc.spans[self.spans_key].attrs[WROTE] = wrote[d]
+                log_probs.append((start, end, parse.log_prob))
+        for doc, (*found, unparsed), layers in zip(docs, written, wrote, strict=True):
+            set_constituents(doc, *found, unparsed=unparsed, key=self.spans_key)
+            if layers:
+                doc.spans[self.spans_key].attrs[WROTE] = layers
 
     def _writes(self, doc: Doc, overwritten: bool) -> list[str]:
         tags = bool(self.tags) and not doc.has_annotation("TAG")
@@ -325,7 +278,7 @@ class ConstituencyPipe(ParserPipe):
                 of_words = [heads_in_words(heads[s.doc], s).tolist() for s in members]
                 golden = [with_sub_heads(*both) for both in zip(golden, of_words, strict=True)]
                 headless = torch.tensor([-1 in of_sentence for of_sentence in of_words])
-                distribution = distribution.with_gold_groups(headless)
+                distribution = cast(LabelledTrees, distribution).with_gold_groups(headless)
             device = scores.tags.device
             gold = gold_labels(golden, scores.tags.shape[1], index).to(device)
             tree_losses = self.objective(distribution, gold)
@@ -343,6 +296,7 @@ class ConstituencyPipe(ParserPipe):
         return scores
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SpanFormer(ConstituencyPipe):
     """`spanformer`: constituents by a CRF over spans that attend to each other (Floquet et al.).
 
@@ -351,38 +305,19 @@ class SpanFormer(ConstituencyPipe):
     Raises ValueError for a model whose spans don't attend to each other.
     """
 
-    def __init__(
-        self,
-        nlp: Language,
-        name: str,
-        model: Model[list[Doc], ParserScores],
-        *,
-        decoder: Decoder,
-        tag_weight: float = 1.0,
-        spans_key: str = "constituents",
-        sentences: SentencePolicy = "split",
-        max_sentence_length: int = 512,
-        long_sentences: LongSentencePolicy = "split",
-        scorer: Callable | None,
-    ) -> None:
-        if not abilities(model).spans_attend:
+    objective: Objective = field(default=CRFObjective(), init=False)
+    constituency_weight: float = field(default=1.0, init=False)
+    arc_weight: float = field(default=1.0, init=False)
+    relation_weight: float = field(default=1.0, init=False)
+    overwrite_heads: bool = field(default=False, init=False)
+
+    def __post_init__(self, nlp: Language) -> None:
+        if not abilities(self.model).spans_attend:
             raise ValueError(
-                f"{name!r} needs a model whose `spans` are spacy-lal.TransformerSpans.v1; without "
-                "them it is `lal_constituency`"
+                f"{self.name!r} needs a model whose `spans` are spacy-lal.TransformerSpans.v1; "
+                "without them it is `lal_constituency`"
             )
-        super().__init__(
-            nlp,
-            name,
-            model,
-            objective=CRFObjective(),
-            decoder=decoder,
-            tag_weight=tag_weight,
-            spans_key=spans_key,
-            sentences=sentences,
-            max_sentence_length=max_sentence_length,
-            long_sentences=long_sentences,
-            scorer=scorer,
-        )
+        super().__post_init__(nlp)
 
 
 _BLOCKS: dict[str, Any] = {

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from typing import Any, Literal
 
 import numpy
 import torch
@@ -16,12 +16,8 @@ from ..structure.chart import packed_spans
 from ..structure.distributions import FoundTrees, Trees
 from .network import OneStageScores, Scores
 
-
-@runtime_checkable
-class Decoder(Protocol):
-    """Chooses a tree for each sentence."""
-
-    def __call__(self, trees: Trees) -> FoundTrees: ...
+Decoder = Callable[[Trees], FoundTrees]
+"""Chooses a tree for each sentence."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +62,11 @@ class MinimumBayesRisk:
 HeadDecoder = Callable[[Tensor, Tensor], Tensor]
 """Arc scores [B, n, n+1], lengths [B] -> heads [B, n]."""
 HeadDecoderName = Literal["projective", "nonprojective", "greedy"]
-HEAD_DECODERS: dict[str, HeadDecoder] = dict(
-    zip(get_args(HeadDecoderName), (projective, nonprojective, greedy), strict=True)
-)
+HEAD_DECODERS: dict[str, HeadDecoder] = {
+    "projective": projective,
+    "nonprojective": nonprojective,
+    "greedy": greedy,
+}
 """The decoders of heads by their names in a config."""
 
 
@@ -79,7 +77,7 @@ def read_parses(
     root: int | None = None,
 ) -> dict[int, SentenceParse]:
     """Return the parse of every parsed sentence, by its index in `scores.sentences`.
-    find: chooses trees, heads or both. root: the root relation, never given between words."""
+    find: chooses trees, heads or both. root: the root relation, which never holds between words."""
     parses: dict[int, SentenceParse] = {}
     for batch in scores.batches:
         found = find(batch.scores, batch.lengths)
@@ -90,7 +88,7 @@ def read_parses(
 
 def _parses(
     of: Scores, lengths: Tensor, found: FoundTrees, root: int | None
-) -> Iterator[SentenceParse]:
+) -> list[SentenceParse]:
     sure, tags = torch.softmax(of.tags, -1).max(-1)
     by_word = {"tags": tags, "tag_probabilities": sure}
     if found.heads is not None:
@@ -100,42 +98,30 @@ def _parses(
         names = best_relations(of.relations, found.heads, root)
         arcs = mask_padding(of.arcs, lengths)
         sure_of_head = head_probabilities(arcs, of.relations, found.heads, names)
-        by_word |= {
-            "heads": found.heads,
-            "relations": names,
-            "head_probabilities": sure_of_head,
-        }
-    columns = {name: values.cpu().numpy() for name, values in by_word.items()}
-    labels = probabilities = constituents = None
+        by_word |= {"heads": found.heads, "relations": names, "head_probabilities": sure_of_head}
+    columns: dict[str, Any] = {name: values.cpu().numpy() for name, values in by_word.items()}
+    parses = [
+        SentenceParse(**{name: values[row, :n] for name, values in columns.items()})
+        for row, n in enumerate(lengths.tolist())
+    ]
     if found.labels is not None:
         labels = found.labels.cpu().numpy()
-        constituents = list(in_preorder(labels, tags.shape[1]))
-    # rounding may lift probabilities above 1
-    if found.probabilities is not None:
-        probabilities = found.probabilities.clamp(max=1).cpu().numpy()
-    log_prob = None if found.log_prob is None else found.log_prob.clamp(max=0).tolist()
-    for row, n in enumerate(lengths.tolist()):
-        parse = SentenceParse(columns["tags"][row, :n])
-        for name, values in columns.items():
-            setattr(parse, name, values[row, :n])
-        if labels is not None and constituents is not None:
-            parse.starts, parse.ends, at = constituents[row]
-            parse.labels = labels[row, at]
-            parse.probabilities = None if probabilities is None else probabilities[row, at]
-            parse.log_prob = None if log_prob is None else log_prob[row]
-        yield parse
+        probabilities, log_prob = (
+            None if values is None else values.clamp(max=top).cpu().numpy()
+            # rounding may lift probabilities above 1
+            for values, top in ((found.probabilities, 1), (found.log_prob, 0))
+        )
+        for row, (starts, ends, at) in enumerate(in_preorder(labels, tags.shape[1])):
+            parse = parses[row]
+            parse.starts, parse.ends, parse.labels = starts, ends, labels[row, at]
+            if probabilities is not None and log_prob is not None:
+                parse.probabilities, parse.log_prob = probabilities[row, at], float(log_prob[row])
+    return parses
 
 
-class Constituents(NamedTuple):
-    """The starts, ends and chart indices of a tree's constituents, in preorder."""
-
-    starts: numpy.ndarray
-    ends: numpy.ndarray
-    at: numpy.ndarray
-
-
-def in_preorder(labels: numpy.ndarray, n: int) -> Iterator[Constituents]:
-    """Yield the constituents of charts [B, S] of labels over n words."""
+def in_preorder(labels: numpy.ndarray, n: int) -> Iterator[tuple[numpy.ndarray, ...]]:
+    """Yield the starts, ends and chart indices, in preorder, of the constituents of each of the
+    charts [B, S] of labels over n words."""
     starts, ends = (t.numpy() for t in packed_spans(n))
     rows, at = labels.nonzero()
     # by start, the wider span first
@@ -144,12 +130,12 @@ def in_preorder(labels: numpy.ndarray, n: int) -> Iterator[Constituents]:
     bounds = numpy.searchsorted(rows, numpy.arange(len(labels) + 1))
     for first, last in pairwise(bounds):
         own = at[first:last]
-        yield Constituents(starts[own], ends[own], own)
+        yield starts[own], ends[own], own
 
 
 def best_relations(relations: Tensor, heads: Tensor, root: int | None = None) -> Tensor:
     """Return the best relation [B, n] of each word to its head, from [B, n, n+1 or 1, R].
-    root: the root relation, which no word has to another word unless it is the only relation."""
+    root: the root relation; it never holds between words unless it is the only relation."""
     scores = at_heads(relations, heads)
     if root is not None and scores.shape[-1] > 1:
         scores = scores.clone()
@@ -158,7 +144,7 @@ def best_relations(relations: Tensor, heads: Tensor, root: int | None = None) ->
 
 
 def head_probabilities(arcs: Tensor, relations: Tensor, heads: Tensor, names: Tensor) -> Tensor:
-    """P(head | word) P(relation | word, head) [B, n] of chosen heads and relations.
+    """Return P(head | word) P(relation | word, head) [B, n] of chosen heads and relations.
     arcs: [B, n, n+1], padding masked. relations: as in `best_relations`. heads, names: [B, n]."""
     of_head = torch.softmax(arcs, -1).gather(-1, heads.unsqueeze(-1))
     of_relation = torch.softmax(at_heads(relations, heads), -1).gather(-1, names.unsqueeze(-1))
@@ -166,7 +152,7 @@ def head_probabilities(arcs: Tensor, relations: Tensor, heads: Tensor, names: Te
 
 
 def at_heads(relations: Tensor, heads: Tensor) -> Tensor:
-    """Relation scores [B, n, R] of each word to its head, from [B, n, n+1 or 1, R]."""
+    """Return relation scores [B, n, R] of words to their heads, from [B, n, n+1 or 1, R]."""
     if relations.shape[2] == 1:
         return relations.squeeze(2)
     index = heads[..., None, None].expand(*heads.shape, 1, relations.shape[-1])

@@ -1,76 +1,47 @@
 """`lal_dependency`: dependency heads by label attention (Mrini et al. 2020)."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from spacy.language import Language
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
-from thinc.api import Model
 from torch import Tensor
 
-from ..batching.batches import ParserScores
-from ..batching.sentences import LongSentencePolicy, Reading, SentencePolicy
+from ..pipeline.component import register_factory
 from ..pipeline.examples import Counts, Names
-from ..pipeline.factory import register_factory
-from ..pipeline.writers import Parses
 from ..structure.distributions import FoundTrees
 from .component import DEFAULT_ENCODER, ParserPipe
-from .decoders import HEAD_DECODERS, HeadDecoderName, read_parses
-from .network import OneStageScores, Scores
-from .settings import abilities
+from .decoders import HEAD_DECODERS, HeadDecoderName
+from .network import OneStageScores, Scores, abilities
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LabelAttentionDependency(ParserPipe):
     """`lal_dependency`: writes `token.head` and `token.dep`, and tags where there are none.
 
     model: maps Docs to `ParserScores` with arcs. decoder: "nonprojective", the best tree;
         "projective", the best without crossing arcs; "greedy", every word's best head, corrected if
-        these make no tree. All trees have one root.
+        these heads make no tree. All trees have one root.
     arc_weight, relation_weight, tag_weight: weights of the losses. overwrite_heads: overwrite heads
         that another parser has set; sentence boundaries then follow the new heads.
     sentences, max_sentence_length, long_sentences: see `Reading`; all words of a "flat" sentence
         are attached to its first word.
     """
 
+    decoder: HeadDecoderName = "nonprojective"
+    overwrite_heads: bool = True
     kinds = ("relations", "tags")
 
-    def __init__(
-        self,
-        nlp: Language,
-        name: str,
-        model: Model[list[Doc], ParserScores],
-        *,
-        decoder: HeadDecoderName = "nonprojective",
-        arc_weight: float = 1.0,
-        relation_weight: float = 1.0,
-        tag_weight: float = 1.0,
-        overwrite_heads: bool = True,
-        sentences: SentencePolicy = "split",
-        max_sentence_length: int = 512,
-        long_sentences: LongSentencePolicy = "split",
-        scorer: Callable | None,
-    ) -> None:
-        if not abilities(model).finds_heads:
+    def __post_init__(self, nlp: Language) -> None:
+        if not abilities(self.model).finds_heads:
             raise ValueError(
                 'the model of "lal_dependency" has no `dependencies`: use '
                 '"spacy-lal.LabelAttentionDependencyParser.v1"'
             )
-        self.decoder = decoder
-        super().__init__(
-            nlp.vocab,
-            model,
-            name,
-            tag_weight=tag_weight,
-            arc_weight=arc_weight,
-            relation_weight=relation_weight,
-            overwrite_heads=overwrite_heads,
-            reading=Reading(sentences, max_sentence_length, long_sentences),
-            scorer=scorer,
-        )
+        super().__post_init__(nlp)
 
     _gold = "dependency heads"
 
@@ -91,17 +62,10 @@ class LabelAttentionDependency(ParserPipe):
         counts.tell_lacking(self.name, "heads", "have no heads and train tags only")
         return labels
 
-    def predict(self, docs: Iterable[Doc]) -> Parses:
-        """Return all sentences and, by sentence index, the parses."""
-        self._check_initialised()
-        scores = self.model.predict(list(docs))
-
-        def find(of: Scores, lengths: Tensor) -> FoundTrees:
-            assert isinstance(of, OneStageScores)
-            assert of.arcs is not None
-            return FoundTrees(None, heads=HEAD_DECODERS[self.decoder](of.arcs, lengths))
-
-        return scores.sentences, read_parses(scores, find, self._root)
+    def _find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
+        assert isinstance(scores, OneStageScores)
+        assert scores.arcs is not None
+        return FoundTrees(None, heads=HEAD_DECODERS[self.decoder](scores.arcs, lengths))
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Return the scorer's scores, and `tag_acc`."""

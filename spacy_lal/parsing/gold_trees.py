@@ -17,15 +17,16 @@ from ..annotations.constituents import get_constituents, project_constituents
 from ..batching.batches import padded
 from ..batching.sentences import Reading, Sentence, heads_in_words, in_words
 from ..pipeline.examples import Counts, Reader, same_tokens
+from ..structure.arborescence import is_projective
 from ..structure.binarise import collapse_unaries
 from ..structure.chart import chart_size, width_offset
-from ..structure.hpsg import lexicalise
+from ..structure.hpsg import SUB_HEAD, lexicalise
 from ..trees.nest import crossing
 from ..trees.tree import LabelledSpan
 
 
 def read_words(doc: Doc, counts: Counts) -> None:
-    """Count tags and relations; "heads" are lacking where no word has a relation."""
+    """Count a Doc's tags and relations; without any relation, it lacks "heads"."""
     words = [token for token in doc if not token.is_space]
     relations = [token.dep_ for token in words if token.dep_]
     counts.names["tags"].update(token.tag_ for token in words if token.tag_)
@@ -34,7 +35,7 @@ def read_words(doc: Doc, counts: Counts) -> None:
 
 
 def read_trees(key: str, *, with_heads: bool) -> Reader:
-    """Return a reader of constituent labels; ValueError for crossing or unlabelled spans."""
+    """Return a counter of a Doc's labels. It raises ValueError for crossing or unlabelled spans."""
 
     def read(doc: Doc, counts: Counts) -> None:
         if key not in doc.spans:
@@ -55,7 +56,10 @@ def read_trees(key: str, *, with_heads: bool) -> Reader:
             heads = heads_in_words(doc_heads, sentence).tolist()
             if -1 not in heads:
                 tree = lexicalise(in_words(spans, sentence), heads, len(heads))
-                counts.groups.add(tree, heads)
+                counts.joint["sentences"] += 1
+                counts.joint["groups"] += [node.label for node in tree.nodes].count(SUB_HEAD)
+                counts.joint["conflicts"] += tree.conflicts
+                counts.joint["non-projective"] += not is_projective(heads)
 
     return read
 
@@ -71,7 +75,7 @@ def refuse_crossing(spans: list[LabelledSpan], doc: Doc) -> None:
 
 def gold_constituents(example: Example, key: str) -> list[LabelledSpan] | None:
     """Return preorder (start, end, label) in predicted tokens; None if the reference has no trees.
-    An empty span group is a tree of words alone. A Doc with an "unparsed" sentence counts as one
+    An empty span group is a tree of words alone. A Doc with an "unparsed" sentence counts as a Doc
     without trees. Constituents across token borders of the predicted Doc are left out."""
     groups = example.reference.spans
     if key not in groups or groups[key].attrs.get("unparsed"):
@@ -85,37 +89,34 @@ def gold_constituents(example: Example, key: str) -> list[LabelledSpan] | None:
 
 
 def gold_tags(example: Example) -> list[str]:
-    """Return the tag of every predicted token, "" where there is none."""
+    """Return the gold tag of every predicted token, or ""."""
     if same_tokens(example):
         return [token.tag_ for token in example.reference]
     return [tag or "" for tag in example.get_aligned("TAG", as_string=True)]
 
 
 class GoldHeads(NamedTuple):
-    """Heads of predicted tokens as in `token_heads`, and relations, "" where there is none."""
+    """Gold heads of predicted tokens as in `token_heads`, and relations ("" for no relation)."""
 
     heads: NDArray[numpy.int64]
     relations: list[str]
 
 
 def token_heads(doc: Doc) -> NDArray[numpy.int64]:
-    """Return the index of every token's head, itself for a root, -1 without a relation."""
+    """Return the index of every token's head: its own for a root, -1 without a relation."""
     offsets, relations = doc.to_array([HEAD, DEP]).view("int64").reshape(-1, 2).T
     return numpy.where(relations != 0, numpy.arange(len(doc)) + offsets, -1)
 
 
 def gold_heads(example: Example) -> GoldHeads:
-    """Return the heads of the predicted Doc's tokens, none for tokens without a counterpart."""
+    """Return the gold heads of predicted tokens; tokens without a gold counterpart have no head."""
     reference = example.reference
     if same_tokens(example):
         return GoldHeads(token_heads(reference), [token.dep_ for token in reference])
-    if not reference.has_annotation("DEP"):
-        n = len(example.predicted)
-        return GoldHeads(numpy.full(n, -1), [""] * n)
     aligned, relations = example.get_aligned_parse(projectivize=False)
-    heads = [head if dep else None for head, dep in zip(aligned, relations, strict=True)]
-    known = [-1 if head is None else head for head in heads]
-    return GoldHeads(numpy.asarray(known, dtype="int64"), [dep or "" for dep in relations])
+    pairs = zip(aligned, relations, strict=True)
+    heads = [head if dep and head is not None else -1 for head, dep in pairs]
+    return GoldHeads(numpy.asarray(heads, dtype="int64"), [dep or "" for dep in relations])
 
 
 class WordGold:
@@ -134,7 +135,7 @@ class WordGold:
         }
 
     def numbers(self, kind: str, members: list[Sentence], like: Tensor) -> Tensor:
-        """Return the numbers of words' tags or relations [B, n], -1 for none or unknown ones."""
+        """Return the numbers of words' tags or relations [B, n]; -1 if missing or unknown."""
         index, names = self.index[kind], self.names[kind]
         return padded(
             like, ([index.get(names[s.doc][i], -1) for i in s.words.tolist()] for s in members)
@@ -159,7 +160,7 @@ def gold_labels(
 
 
 def with_sub_heads(tree: list[LabelledSpan], heads: list[int]) -> list[LabelledSpan]:
-    """Return constituents with "<H>" groups; without if a word's head in heads is -1."""
+    """Return constituents with "<H>" groups; without groups if a head in `heads` is -1."""
     if -1 in heads:
         return tree
     return lexicalise(tree, heads, len(heads)).spans

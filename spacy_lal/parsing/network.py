@@ -1,39 +1,84 @@
-"""A parser as a PyTorch module and as a Thinc model that reads Docs."""
+"""A parser as settings, as a PyTorch module, and as a Thinc model that reads Docs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from ..batching.batches import (
-    READING,
-    ParserScores,
-    SentenceBatch,
-    d_vectors,
-    initialize_tok2vec,
-    padded_batches,
-    read_docs,
-)
-from ..bridge.shim import TorchShim, to_rows, torch_shim
+from ..batching.batches import ParserScores, SentenceBatch, score_sentences, sentence_model
+from ..batching.sentences import Sentence
+from ..bridge.shim import torch_shim
 from ..bridge.weights import Header
+from ..layers.biaffine import LabelFactors, label_scores
 from ..layers.biaffine_spans import BiaffineLabels, BiaffineSpanSettings
 from ..layers.dependency_scorer import DependencyScorer, DependencySettings
 from ..layers.encoder import LabelAttentionEncoder
 from ..layers.input_encoders import InputEncoder, row_mask
 from ..layers.label_attention import EncoderSettings
-from ..layers.label_factors import LabelFactors, label_scores
+from ..layers.settings import Settings
 from ..layers.span_attention import TransformerSpanSettings
 from ..layers.span_scorer import SpanScorer
 from ..structure.distributions import LabelledTrees, TwoStageTrees
-from .settings import ParserSettings
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """Abilities of a parsing model's network.
+
+    predicts_tags: part-of-speech tags. finds_trees: it scores the labels of spans. finds_heads: it
+        scores arcs and relations. two_stages: it scores unlabelled trees, then their labels.
+    spans_attend: spans see each other. label_heads: number of label attention heads that can be
+        read. free_relations: the relation "root" may also hold between words.
+    """
+
+    predicts_tags: bool = True
+    finds_trees: bool = False
+    finds_heads: bool = False
+    two_stages: bool = False
+    spans_attend: bool = False
+    label_heads: int = 0
+    free_relations: bool = False
+
+
+def abilities(model: Model) -> Abilities:
+    """The abilities of the network of a Thinc model."""
+    found: Abilities = model.attrs["settings"].abilities
+    return found
+
+
+@dataclass(frozen=True)
+class ParserSettings(Settings):
+    """Settings of a parser's network.
+    hidden_width: width of the span label scorer; None leaves it out. None also leaves out the
+        scorers of heads and relations (`dependencies`) and of two-stage spans (`spans`)."""
+
+    name: ClassVar[str] = "parser"
+    input_encoder: InputEncoder
+    encoder: EncoderSettings
+    hidden_width: int | None = None
+    dependencies: DependencySettings | None = None
+    spans: BiaffineSpanSettings | TransformerSpanSettings | None = None
+
+    @property
+    def abilities(self) -> Abilities:
+        """The abilities of the network."""
+        return Abilities(
+            predicts_tags=self.input_encoder.predicts_tags,
+            finds_trees=self.hidden_width is not None or self.spans is not None,
+            finds_heads=self.dependencies is not None,
+            two_stages=self.spans is not None,
+            spans_attend=isinstance(self.spans, TransformerSpanSettings),
+            label_heads=self.encoder.heads,
+        )
 
 
 class OneStageScores(NamedTuple):
-    """Scores of padded sentences; None where the network has no such scorer.
+    """Scores of padded sentences; those without a scorer in the network are None.
 
     tags: [B, n, T].
     labels: packed charts [B, S, L], label 0 "no constituent".
@@ -57,7 +102,7 @@ class TwoStageScores(NamedTuple):
 
     tags: [B, n, T]. spans: packed charts [B, S].
     left, right, weight: factors [B, n+1, .] of label scores (`LabelFactors`). The weight, a
-        parameter, is an output so that its gradient returns as that of all outputs.
+        parameter, is an output so that its gradient returns with those of other outputs.
     """
 
     tags: Tensor
@@ -138,56 +183,22 @@ NAMES = ("labels", "tags", "relations")
 def parser_model(
     tok2vec: Model[list[Doc], list[Floats2d]], max_batch_spans: int, settings: ParserSettings
 ) -> Model[list[Doc], ParserScores]:
-    """Return a Thinc model around a `ParserNetwork`.
-
-    It splits Docs into sentences after tok2vec, so that a listener sees whole batches, and pads
-    sentences together while their charts hold at most `max_batch_spans` spans. The component sets
-    the attribute `reading`, and before initialisation those of `NAMES`.
-    """
-    return Model(
-        # stored with the weights and checked in a warm start
-        "label_attention_parser",
-        _forward,
-        init=_init,
-        layers=[tok2vec],
-        refs={"tok2vec": tok2vec},
-        shims=[TorchShim(build_network)],
-        attrs={
-            "settings": settings,
-            "max_batch_spans": max_batch_spans,
-            **{name: [] for name in NAMES},
-            **READING,
-        },
-    )
-
-
-def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    width = initialize_tok2vec(model, X)
-    names = {name: model.attrs[name] for name in NAMES}
-    settings = cast(ParserSettings, model.attrs["settings"])
-    torch_shim(model).initialize({"d_in": width, **names, "settings": settings.to_json()})
+    """Return a Thinc model around a `ParserNetwork`."""
+    name = "label_attention_parser"
+    return sentence_model(name, tok2vec, _forward, build_network, NAMES, settings, max_batch_spans)
 
 
 def _forward(
     model: Model[list[Doc], ParserScores], docs: list[Doc], is_train: bool
 ) -> tuple[ParserScores, Callable[[ParserScores], list[Doc]]]:
-    shim = torch_shim(model)
-    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
+    run = partial(torch_shim(model).run, is_train=is_train, dropout=model.attrs["dropout_rate"])
 
-    def score() -> Iterator[SentenceBatch]:
-        batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
-        for members, lengths, x in batches:
-            scores = shim.run(x, lengths, is_train=is_train, dropout=model.attrs["dropout_rate"])
-            yield SentenceBatch(members, lengths, scores)
+    def score(
+        sentences: list[Sentence], members: list[int], lengths: Tensor, x: Tensor
+    ) -> SentenceBatch:
+        return SentenceBatch(members, lengths, run(x, lengths))
 
-    # in prediction, each batch's charts are freed once decoded
-    scores = ParserScores(sentences, list(score()) if is_train else score())
-
-    def backprop(d_scores: ParserScores) -> list[Doc]:
-        d_flat = d_vectors(scores, d_scores, flat)
-        return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
-
-    return scores, backprop
+    return score_sentences(model, docs, is_train, score)
 
 
 def build_label_attention_parser_v1(

@@ -1,7 +1,8 @@
 """Losses of parsers: registered objectives of trees, and the loss of heads."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, cast, runtime_checkable
+from typing import cast
 
 import torch.nn.functional as F
 from torch import Tensor
@@ -11,34 +12,28 @@ from ..structure.distributions import LabelledTrees, Trees
 from .decoders import at_heads
 
 
-@runtime_checkable
-class Objective(Protocol):
+class Objective(ABC):
     """A loss of constituents."""
 
-    probabilistic: ClassVar[bool]
+    probabilistic = True
     """Whether scores are trained as log-probabilities."""
+    labels_root = False
+    """Whether the whole sentence is a constituent of all trees, also in training."""
 
-    @property
-    def labels_root(self) -> bool:
-        """Whether all trees, in training too, have the whole sentence as a constituent."""
-
+    @abstractmethod
     def __call__(self, trees: Trees, gold: Tensor) -> Tensor:
         """Return the loss of each sentence [B]; gold labels of all spans [B, S], 0 for none."""
 
 
-@dataclass(frozen=True)
-class CRFObjective:
+class CRFObjective(Objective):
     """The tree CRF's negative log-likelihood (`spacy-lal.crf_objective.v1`): -log p(T*)."""
-
-    labels_root: ClassVar[bool] = False
-    probabilistic: ClassVar[bool] = True
 
     def __call__(self, trees: Trees, gold: Tensor) -> Tensor:
         return trees.cross_entropy(gold)
 
 
 @dataclass(frozen=True)
-class MarginObjective:
+class MarginObjective(Objective):
     """Max-margin loss of the label attention parser (`spacy-lal.margin_objective.v1`).
 
     max(0, max_T [s(T) + Delta(T, T*)] - s(T*)), Mrini et al. 2020, section 3.2, eqs. 8 and 9.
@@ -48,7 +43,7 @@ class MarginObjective:
     """
 
     labels_root: bool = False
-    probabilistic: ClassVar[bool] = False
+    probabilistic = False
 
     def __call__(self, trees: Trees, gold: Tensor) -> Tensor:
         return cast(LabelledTrees, trees).margin(gold).clamp(min=0)

@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import accumulate
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from spacy.scorer import PRFScore, Scorer
-from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents, project_constituents
 from ..annotations.words import WordIndex
+from ..scoring import UNALIGNED, named_scores
 from ..scoring.evalb import EvalbParameters, count_matches
-from ..scoring.matching import UNALIGNED, named_scores
 from ..trees.tree import LabelledSpan
 
 
@@ -51,19 +50,14 @@ def score_constituency(
     evalb = PRFScore()
     complete = valid = 0
     for example in examples:
-        for sentence in _scored_sentences(example, spans_key, params):
-            gold, found = Counter(sentence.gold), Counter(sentence.found)
-            for outcome, brackets in (
-                ("tp", gold & found),
-                ("fp", found - gold),
-                ("fn", gold - found),
-            ):
+        for gold, found, kept in _scored_sentences(example, spans_key, params):
+            outcomes = {"tp": gold & found, "fp": found - gold, "fn": gold - found}
+            for outcome, brackets in outcomes.items():
                 for (_, _, label), count in brackets.items():
                     per_type[label] += PRFScore(**{outcome: count})
-            if sentence.is_empty:
+            if kept is None:
                 continue
-            kept_gold = params.counted(sentence.over_kept_words(sentence.gold))
-            kept_found = params.counted(sentence.over_kept_words(sentence.found))
+            kept_gold, kept_found = (params.counted(_over_kept(s, kept)) for s in (gold, found))
             both = count_matches(kept_gold, kept_found, params)
             evalb += PRFScore(tp=both, fp=len(kept_found) - both, fn=len(kept_gold) - both)
             complete += both == len(kept_gold) == len(kept_found)
@@ -81,65 +75,49 @@ def score_constituency(
     return scores
 
 
-class _Sentence(NamedTuple):
-    """A gold sentence with a tree, and the predicted constituents that start in it.
-    gold, found: by words of the gold Doc. kept: number of words before each word that EVALB keeps.
-    is_empty: EVALB keeps no word and skips the sentence."""
-
-    gold: list[LabelledSpan]
-    found: list[LabelledSpan]
-    kept: list[int]
-    is_empty: bool
-
-    def over_kept_words(self, spans: list[LabelledSpan]) -> Iterator[LabelledSpan]:
-        for start, end, label in spans:
-            yield self.kept[start], UNALIGNED if end == UNALIGNED else self.kept[end], label
-
-
-def _scored_sentences(example: Example, key: str, params: EvalbParameters) -> Iterator[_Sentence]:
+def _scored_sentences(
+    example: Example, key: str, params: EvalbParameters
+) -> Iterator[tuple[Counter[LabelledSpan], Counter[LabelledSpan], list[int] | None]]:
+    """Yield, for each gold sentence with a tree, its constituents and the predicted ones that start
+    in it, by words of the gold Doc, and the number of words before each word that EVALB keeps; None
+    if it keeps no word and skips the sentence."""
     doc = example.reference
     word = WordIndex(doc).before
     if key not in doc.spans:
         return
-    gold = list(_in_words(get_constituents(doc, key), word))
-    found = list(_in_words(_in_gold_tokens(example, key), word))
+    gold = list(_in_words(((*span, True) for span in get_constituents(doc, key)), word))
+    spans, alignment = get_constituents(example.predicted, key), example.alignment
+    found = list(_in_words(project_constituents(spans, alignment.x2y, alignment.y2x), word))
     keep = (tag not in params.delete_labels for tag in _terminal_tags(example))
     kept = list(accumulate(keep, initial=0))
     unparsed = doc.spans[key].attrs.get("unparsed", ())
-    for first, last in _sentences(doc):
-        start, end = word[first], word[last]
-        if start < end and not any(s < last and first < e for s, e in unparsed):
-            gold_brackets, found_brackets = (
-                _starting_in(spans, start, end) for spans in (gold, found)
-            )
-            yield _Sentence(gold_brackets, found_brackets, kept, kept[start] == kept[end])
+    for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
+        start, end = word[sentence.start], word[sentence.end]
+        if start < end and not any(s < sentence.end and sentence.start < e for s, e in unparsed):
+            of_gold, of_found = (_starting_in(both, start, end) for both in (gold, found))
+            yield of_gold, of_found, None if kept[start] == kept[end] else kept
 
 
-def _starting_in(spans: list[LabelledSpan], start: int, end: int) -> list[LabelledSpan]:
+def _over_kept(spans: Counter[LabelledSpan], kept: list[int]) -> Iterator[LabelledSpan]:
+    for start, end, label in spans.elements():
+        yield kept[start], UNALIGNED if end == UNALIGNED else kept[end], label
+
+
+def _starting_in(spans: list[LabelledSpan], start: int, end: int) -> Counter[LabelledSpan]:
     """Return the spans that start in start..end-1; the input is in preorder."""
     first, last = (bisect_left(spans, border, key=itemgetter(0)) for border in (start, end))
-    return spans[first:last]
+    return Counter(spans[first:last])
 
 
-def _sentences(doc: Doc) -> list[tuple[int, int]]:
-    if not doc.has_annotation("SENT_START"):
-        return [(0, len(doc))]
-    return [(sentence.start, sentence.end) for sentence in doc.sents]
-
-
-def _in_words(spans: Iterable[LabelledSpan], word: list[int]) -> Iterator[LabelledSpan]:
-    for start, end, label in spans:
-        if end == UNALIGNED:
+def _in_words(
+    spans: Iterable[tuple[int, int, str, bool]], word: list[int]
+) -> Iterator[LabelledSpan]:
+    """Yield spans by words; one that is not exact ends nowhere."""
+    for start, end, label, exact in spans:
+        if not exact:
             yield word[start], UNALIGNED, label
         elif word[start] < word[end]:
             yield word[start], word[end], label
-
-
-def _in_gold_tokens(example: Example, key: str) -> Iterator[LabelledSpan]:
-    spans = get_constituents(example.predicted, key)
-    alignment = example.alignment
-    for start, end, label, exact in project_constituents(spans, alignment.x2y, alignment.y2x):
-        yield start, end if exact else UNALIGNED, label
 
 
 def _terminal_tags(example: Example) -> Iterator[str]:

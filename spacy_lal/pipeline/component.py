@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_type_hints
 
 import spacy
 import srsly
@@ -21,16 +22,16 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ..annotations import install_extensions
-from ..bridge.shim import torch_shim
-from ..bridge.storage import WEIGHTS, load_weights, save_weights, weights_elsewhere
+from ..bridge.shim import load_weights, save_weights, torch_shim, weights_elsewhere
 from ..bridge.warm_start import adopt_vocabulary, take_weights
-from ..embeddings.vocabulary import learn_vocabulary
+from ..bridge.weights import WEIGHTS
+from ..embeddings.forms import learn_vocabulary
 
 Self = TypeVar("Self", bound="WeightsPipe")
 
 
 class WeightsPipe(TrainablePipe):
-    """Base class of components: storage, and a clear error where there are no weights yet."""
+    """Base class of components: it stores weights, and raises a clear error if there are none."""
 
     spans_key = ""
     """The span group that the component writes; "" for none."""
@@ -50,7 +51,7 @@ class WeightsPipe(TrainablePipe):
             self.cfg["spans_key"] = self.spans_key  # the scorer is given cfg
 
     def _outputs(self) -> dict[str, list[str]]:
-        raise NotImplementedError
+        return cast(dict[str, list[str]], self.label_data)
 
     def _check_cfg(self) -> None:
         """Raise ValueError if `cfg`, just read, doesn't fit the weights."""
@@ -232,3 +233,41 @@ def _named(source: str | Path) -> Iterator[None]:
     except Exception as error:
         message = f"{source}: damaged, or another component's: {type(error).__name__}: {error}"
         raise ValueError(message) from error
+
+
+def register_factory(
+    name: str,
+    component: Callable[..., Any],
+    *,
+    assigns: Sequence[str],
+    score_weights: Mapping[str, float | None],
+    **blocks: Any,
+) -> Callable[..., Any]:
+    """Register `component` under `name` and return the factory for an entry point.
+
+    component: a class whose `__init__` takes `nlp`, `name` and the config's settings. Its type
+        hints validate the config, its default values are the default config.
+    blocks: default values of settings that are config blocks, such as `model` and `scorer`.
+    """
+    signature = inspect.signature(component, eval_str=True)
+
+    def make(**settings: Any) -> Any:
+        return component(**settings)
+
+    # spaCy and confection read names from the one, types from the other
+    make.__signature__ = signature  # type: ignore[attr-defined]
+    make.__annotations__ = get_type_hints(component.__init__) | {"nlp": Language}  # type: ignore[misc]
+    make.__doc__ = component.__doc__
+    defaults = {
+        key: parameter.default
+        for key, parameter in signature.parameters.items()
+        if parameter.default is not parameter.empty
+    }
+    Language.factory(
+        name,
+        default_config=defaults | blocks,
+        assigns=list(assigns),
+        default_score_weights=dict(score_weights),
+        func=make,
+    )
+    return make

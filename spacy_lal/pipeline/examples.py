@@ -13,8 +13,6 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 
-from ..structure.hpsg import HpsgReport
-
 SAMPLE = 10
 """Number of training Docs that are kept to initialise layers."""
 Names = dict[str, list[str]]
@@ -26,8 +24,9 @@ class Counts:
     """Counts of the training Docs.
 
     docs: their number. lacking: number of Docs without some layer. names: frequency of each name,
-        by kind. sample: Docs to set up a model with. follows: frequency of each role label after
-        another, or after "" at the first word. groups: groups of trees with heads.
+        by kind. sample: Docs to set up a model with. follows: frequency of each pair of a role
+        label ("" before the first word) and the next. joint: numbers of sentences with trees and
+        heads, and of what is found in them.
     """
 
     docs: int = 0
@@ -35,19 +34,19 @@ class Counts:
     names: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     sample: list[Doc] = field(default_factory=list)
     follows: Counter[tuple[str, str]] = field(default_factory=Counter)
-    groups: HpsgReport = field(default_factory=HpsgReport)
+    joint: Counter[str] = field(default_factory=Counter)
 
     def require(
         self, pipe: str, labels: dict[str, Any] | None, kind: str, found: str, given: str
     ) -> None:
-        """Raise ValueError without names of a kind in the data or in labels, if these are given."""
+        """Raise ValueError if the data, or `labels` where given, have no names of this kind."""
         if labels is None and not self.names[kind]:
             raise ValueError(f"none of the {self.docs} training Docs has {found}")
         if labels is not None and not labels.get(kind):
             raise ValueError(f"the labels given to {pipe!r} have no {given}")
 
     def tell_lacking(self, pipe: str, what: str, message: str) -> None:
-        """Log the number of Docs that lack something."""
+        """Log how many Docs lack an annotation."""
         if count := self.lacking[what]:
             logger.info("%s: %d of %d training Docs %s", pipe, count, self.docs, message)
 
@@ -57,7 +56,7 @@ Reader = Callable[[Doc, Counts], None]
 
 
 def count(examples: Iterable[Example], *readers: Reader) -> Counts:
-    """Return the counts by readers over the examples' references."""
+    """Return what the readers count in the reference Docs of the examples."""
     counts = Counts()
     for example in examples:
         counts.docs += 1

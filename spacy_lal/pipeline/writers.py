@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy
@@ -13,27 +14,25 @@ from spacy.tokens import Doc
 from ..annotations import set_dependencies
 from ..batching.sentences import Sentence
 
-
-def _nothing() -> numpy.ndarray:
-    return numpy.zeros(0, dtype=numpy.int64)
+_NONE = partial(numpy.zeros, 0, dtype=numpy.int64)
 
 
 @dataclass
 class SentenceParse:
     """The parse of one sentence of n words.
 
-    tags: [n]. heads, relations: [n], 0 the root, k word k; None from a parser without arcs.
+    tags: [n]. heads, relations: [n], head 0 is the root, k is word k; None from a parser without
+        arcs.
     starts, ends, labels, probabilities: constituents in preorder by the sentence's words, none from
         a parser without charts. Labels count from 1.
     log_prob: log-probability of the tree; None, as probabilities, for other scores.
-    tag_probabilities, head_probabilities: [n], of the tag, and of head and relation together, by
-        the word's own softmax; None without tags or heads.
-    """
+    tag_probabilities, head_probabilities: [n], of the tag, and of head and relation together, from
+        the word's own softmax; None without tags or heads."""
 
     tags: numpy.ndarray
-    starts: numpy.ndarray = field(default_factory=_nothing)
-    ends: numpy.ndarray = field(default_factory=_nothing)
-    labels: numpy.ndarray = field(default_factory=_nothing)
+    starts: numpy.ndarray = field(default_factory=_NONE)
+    ends: numpy.ndarray = field(default_factory=_NONE)
+    labels: numpy.ndarray = field(default_factory=_NONE)
     probabilities: numpy.ndarray | None = None
     log_prob: float | None = None
     heads: numpy.ndarray | None = None
@@ -57,7 +56,7 @@ UNKNOWN_RELATION = "dep"
 def write_tags(
     docs: Sequence[Doc], found: Parses, tags: Sequence[str], *, overwrite: Sequence[bool]
 ) -> None:
-    """Write tags to words without one, and to all words of Docs to overwrite."""
+    """Write tags to words without a tag, and to all words of Docs to overwrite."""
     sentences, parses = found
     for number, parse in parses.items():
         sentence = sentences[number]
@@ -71,7 +70,7 @@ def write_tags(
 def write_sentence_starts(docs: Sequence[Doc], found: Parses, *, whole_docs: bool) -> None:
     """Write sentence starts to Docs without any.
     whole_docs: each Doc was read as one sentence, so boundaries inside, which would cut the tree,
-        are removed; those of a parser stay."""
+        are removed; boundaries by a parser stay."""
     starts: list[set[int]] = [{0} for _ in docs]
     for sentence in found[0]:
         if sentence.first:
@@ -92,7 +91,7 @@ def write_heads(
     whole_docs: bool,
     overwrite: Sequence[bool],
 ) -> None:
-    """Write heads and relations to Docs without any, and to those to overwrite.
+    """Write heads and relations to Docs without heads, and to Docs to overwrite.
 
     An unparsed sentence keeps its heads, or all its words depend on the first. In a sentence parsed
     in pieces, later roots depend on the first root. Whitespace depends on the token before it, with

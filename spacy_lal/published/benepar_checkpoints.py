@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from spacy.language import Language
 from torch import Tensor
 
 from ..encoders.hugging_face import first_position, is_bert, padding_of
 from ..layers.label_attention import EncoderSettings
 from .imported import (
     SPAN_SCORER,
-    Imported,
     character_table,
     converting,
     lstm_names,
     published_pipeline,
     renamed,
 )
-from .input_encoder import NAME, reads_shifted
+from .input_encoder import NAME
 from .restricted import read_checkpoint
 from .transformer import CONFIG, EncoderFolder, Json, read_encoder, read_json, transformer_state
 
@@ -50,7 +50,7 @@ ATTENTION = re.compile(rf"{LAYERS}\.self_attn\.w_(qkv|o)_([cp])")
 
 def read_benepar(
     source: Path, *, lang: str = "en", encoder: Path | None = None, escaped: bool = False
-) -> Imported:
+) -> Language:
     """Return a pipeline with one `lal_constituency` that finds the trees of benepar.
 
     source: the folder of a release (config.json, benepar_model.bin and the tokenizer's files), or a
@@ -60,30 +60,24 @@ def read_benepar(
     escaped: see `spacy-lal.ReleasedParser.v1`.
     Raises ValueError or OSError, naming the file and its expected contents.
     """
-    folder, weights = encoder, source
-    config: Any = None
+    weights, config = source, None
     if source.is_dir():
-        folder, weights = source, source / MODEL
-        config = read_json(folder / CONFIG).get("benepar")
+        encoder, weights = source, source / MODEL
+        config = read_json(source / CONFIG).get("benepar")
     state = read_checkpoint(weights)
     if weights is source and isinstance(state, dict):
         config, state = state.get("config"), state.get("state_dict")
     if not isinstance(config, dict) or not isinstance(state, dict):
         raise ValueError(f"{source}: no checkpoint of benepar: it lacks its config or parameters")
-    with converting("benepar 0.2", weights, folder):
-        pipeline = _convert(weights, config, state, folder)
-    nlp = published_pipeline(weights, "benepar", lang=lang, escaped=escaped, **pipeline)
+    with converting("benepar 0.2", weights, encoder):
+        nlp = _convert(weights, config, state, encoder, lang=lang, escaped=escaped)
     nlp.meta["name"] = re.sub(r"\W+", "_", source.stem).strip("_").lower() or "benepar"
-    # benepar's training writes this into file names
-    found = re.search(r"_dev=(\d+\.\d+)", source.name)
-    scores = {"const_evalb_f": round(float(found[1]) / 100, 6)} if found else {}
-    return Imported(nlp, "benepar", weights, scores)
+    return nlp
 
 
 def _convert(
-    weights: Path, config: Json, given: dict[str, Tensor], folder: Path | None
-) -> dict[str, Any]:
-    """Return arguments of `published_pipeline`."""
+    weights: Path, config: Json, given: dict[str, Tensor], folder: Path | None, **options: Any
+) -> Language:
     hparams: Json = config["hparams"]
     labels = _in_order(config, "label_vocab")
     if labels[0] != "":
@@ -115,13 +109,13 @@ def _convert(
         own = {"benepar", "_name_or_path", "architectures", "task_specific_params", "torch_dtype"}
         settings = {key: value for key, value in encoder.config.items() if key not in own}
         encoder = encoder._replace(config=settings)
-        inside = transformer_state(given, "pretrained_model.", encoder, weights)
-        state |= {f"{NAME}transformer.{name}": tensor for name, tensor in inside.items()}
+        state |= transformer_state(given, "pretrained_model.", encoder)
         reading["pieces"] = {
             "running": True,
-            "padding": padding_of(encoder.config),
+            "padding": padding_of(settings),
             "window": _window(encoder),
-            "shift": int(reads_shifted(encoder.config)),
+            # T5 has a decoder, whose states are shifted by a piece
+            "shift": int(kind == "t5"),
         }
     else:
         raise ValueError("it reads neither characters nor a pretrained encoder")
@@ -135,26 +129,27 @@ def _convert(
         partition_width=width // 2 if attends else None,
     )
     one_root = hparams.get("force_root_constituent", True)
-    return {
-        "state": state,
-        "reading": reading,
-        "outputs": {
-            "labels": labels[1:],
-            "tags": _in_order(config, "tag_vocab") if hparams["predict_tags"] else [],
-        },
-        "encoder": encoder,
-        "network": {
+    tags = _in_order(config, "tag_vocab") if hparams["predict_tags"] else []
+    return published_pipeline(
+        weights,
+        "benepar",
+        state,
+        reading,
+        outputs={"labels": labels[1:], "tags": tags},
+        encoder=encoder,
+        network={
             "encoder": layers,
             "hidden_width": hparams["d_label_hidden"],
-            "tag_width": hparams["d_tag_hidden"] if hparams["predict_tags"] else None,
+            "tag_width": hparams["d_tag_hidden"] if tags else None,
         },
-        "input_encoder": {"width": width, "parts": parts, "cyclic": False},
-        "config": {
+        input_encoder={"width": width, "parts": parts, "cyclic": False},
+        config={
             "objective": {"@misc": f"spacy-lal.margin_objective.v{2 if one_root else 1}"},
             "decoder": {"@misc": "spacy-lal.map_decoder.v1"},
             "max_sentence_length": min(LONGEST, positions - 2) if attends else LONGEST,
         },
-    }
+        **options,
+    )
 
 
 def _attention(name: str, value: Tensor) -> dict[str, Tensor]:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +14,7 @@ from spacy.language import Language
 from torch import Tensor
 
 from ..bridge.shim import torch_shim
+from ..formats.files import replace_folder
 from ..parsing.component import ParserPipe
 from ..parsing.network import NAMES
 from .input_encoder import NAME, PublishedInput
@@ -32,14 +29,14 @@ SPAN_SCORER = {
     r"f_label\.3\.(.+)": r"scorer.output.\1",
 }
 """Names of the span scorer of benepar and of the LAL parser; see `renamed`."""
-
-
 VECTORS = {
     "words": ("pretrained.weight", "words.weight"),
     "tags": ("tags.weight",),
     "characters": ("characters.embedding.weight",),
 }
 """Names of the vectors of words, tags and characters, in order of preference."""
+SCORES = {"dev": "const_evalb_f", "devuas": "dep_uas", "devlas": "dep_las"}
+"""Scores that the programs write into the names of files, in percent."""
 
 
 def character_table(values: list[str]) -> dict[str, Any]:
@@ -87,7 +84,7 @@ def biaffine(ours: str, whole: Tensor) -> dict[str, Tensor]:
 
 @contextmanager
 def converting(program: str, checkpoint: Path, encoder: Path | None) -> Iterator[None]:
-    """Turn errors of a file's contents into ValueErrors that name the file, if they don't."""
+    """Turn errors of a file's contents into ValueErrors that name the file."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
@@ -95,18 +92,6 @@ def converting(program: str, checkpoint: Path, encoder: Path | None) -> Iterator
         if isinstance(error, ValueError) and str(error).startswith(named):
             raise
         raise ValueError(f"{checkpoint}: not as {program} writes it: {error!r}") from error
-
-
-@dataclass(frozen=True)
-class Imported:
-    """A pipeline and its source.
-    kind: the format's name in the command. weights: the file, whose SHA-256 goes into meta.json.
-    scores: the file's own scores, if any."""
-
-    nlp: Language
-    kind: str
-    weights: Path
-    scores: dict[str, float] = field(default_factory=dict)
 
 
 def published_pipeline(
@@ -136,14 +121,18 @@ def published_pipeline(
         vectors = next((state[NAME + t] for t in tables if NAME + t in state), ())
         if len(values) != len(vectors):
             raise ValueError(f"{source}: {len(vectors)} vectors for {len(values)} {name}")
+    shapes = {
+        name.removeprefix(NAME): tuple(tensor.shape)
+        for name, tensor in state.items()
+        if name.startswith(NAME) and not name.startswith(f"{NAME}transformer.")
+    }
     transformer = encoder.config if encoder else None
-    rows = PublishedInput.of_state(state, transformer=transformer, **input_encoder)
-    settings = ReleasedSettings(rows, format=format, **network)
+    rows = PublishedInput(shapes=shapes, transformer=transformer, **input_encoder)
     header = {
         **{name: outputs.get(name, []) for name in NAMES},
-        "settings": settings.to_json(),
+        "settings": ReleasedSettings(rows, format=format, **network).to_json(),
         "reading": reading,
-        "tokenizer": encoder.tokenizer if encoder else None,
+        "tokenizer": encoder.tokenizer.to_str() if encoder else None,
     }
     nlp = spacy.blank(lang)
     nlp.meta["name"] = re.sub(r"\W+", "_", source.stem).strip("_").lower() or format
@@ -159,31 +148,25 @@ def published_pipeline(
     return nlp
 
 
-def write_imported(imported: Imported, output: Path, licence: str | None = None) -> None:
+def write_imported(
+    nlp: Language, kind: str, weights: Path, output: Path, licence: str | None = None
+) -> None:
     """Write the pipeline to a new folder atomically.
 
-    licence: of the published weights, as the user states it, `license` in meta.json. `performance`
-        has the scores, `imported` the kind, the file's name and its SHA-256.
+    kind: the format's name in the command. weights: the imported file; in meta.json, `imported` has
+        kind, name and SHA-256, and `performance` the scores that training wrote into the name.
+    licence: of the published weights, as the user states it, `license` in meta.json.
     Raises FileExistsError if the folder exists and isn't empty.
     """
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise FileExistsError(f"{output} is there already, and not empty")
-    with imported.weights.open("rb") as file:
+    with weights.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    meta = imported.nlp.meta
-    meta["license"] = licence or ""
-    meta["performance"] = dict(imported.scores)
-    meta["imported"] = {
-        "kind": imported.kind,
-        "source": imported.weights.name,
-        "sha256": digest,
+    scores = re.findall(r"_(?:best_)?(dev\w*)=(\d+\.\d+)", weights.name)
+    nlp.meta["license"] = licence or ""
+    nlp.meta["performance"] = {
+        SCORES[name]: round(float(value) / 100, 6) for name, value in scores if name in SCORES
     }
+    nlp.meta["imported"] = {"kind": kind, "source": weights.name, "sha256": digest}
     output.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
-    try:
-        folder = beside / output.name
-        imported.nlp.to_disk(folder)
-        # replaces an empty folder
-        os.replace(folder, output)
-    finally:
-        shutil.rmtree(beside)
+    replace_folder(output, nlp.to_disk)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
@@ -32,7 +31,7 @@ class PublishedInput(Settings):
 
     width: width of rows. parts: inputs of a row, in order. shapes: shapes of parameters, by name.
     side_by_side: concatenate parts instead of adding them. transformer: contents of config.json.
-    pooling: which piece represents a row. unknown: number for words without own vectors.
+    pooling: which piece represents a row. unknown: number for words without vectors.
     stop: there is a row STOP. partitioned: concatenate positions to content instead of adding them.
     cyclic: positions repeat. unbiased: normalise by the unbiased deviation (LAL parser).
     """
@@ -50,16 +49,6 @@ class PublishedInput(Settings):
     partitioned: bool = True
     cyclic: bool = True
     unbiased: bool = False
-
-    @classmethod
-    def of_state(cls, state: Mapping[str, Tensor], **settings: Any) -> Self:
-        """Return settings with the shapes of a network's parameters."""
-        shapes = {
-            name.removeprefix(NAME): tuple(tensor.shape)
-            for name, tensor in state.items()
-            if name.startswith(NAME) and not name.startswith(f"{NAME}transformer.")
-        }
-        return cls(shapes=shapes, **settings)
 
     def build(self, d_in: int, n_tags: int) -> PublishedInputEncoder:
         return PublishedInputEncoder(self)
@@ -175,8 +164,3 @@ class PublishedInputEncoder(nn.Module):
             wanted = starts if self.settings.pooling == "first" else ends - 1
             rows = states[places.gather(1, wanted)]
         return rows if self.piece_projection is None else self.piece_projection(rows)
-
-
-def reads_shifted(config: dict[str, Any]) -> bool:
-    """Return whether states are shifted by one piece, as in an encoder with a decoder."""
-    return config.get("model_type") == "t5"

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from spacy.language import Language
 from torch import Tensor
 
-from ..encoders.word_pieces import Tokenizer
 from ..layers.dependency_scorer import DependencySettings
 from ..layers.label_attention import EncoderSettings
 from ..structure.binarise import JOIN
 from .imported import (
     SPAN_SCORER,
-    Imported,
     biaffine,
     character_table,
     converting,
@@ -31,16 +30,8 @@ CLASSES = ["vocabulary.Vocabulary", "makehp.HParams"]
 """Classes in the pickle whose objects are read as data."""
 START, STOP, UNKNOWN, UNKNOWN_TAG = "<START>", "<STOP>", "<UNK>", "UNK"
 """Words and tags of the vocabularies outside any text."""
-DEFAULTS: dict[str, Any] = {
-    **dict.fromkeys(("use_elmo", "use_bert", "use_bert_only", "use_xlnet", "use_roberta"), False),
-    **dict.fromkeys(("use_lal", "lal_resdrop", "lal_pwff", "lal_partitioned"), False),
-    **dict.fromkeys(("lal_q_as_matrix", "lal_combine_as_self", "use_cat", "pad_left"), False),
-    **dict.fromkeys(("lal_d_kv", "lal_d_proj"), 64),
-    **dict.fromkeys(("bert_do_lower_case", "xlnet_do_lower_case"), False),
-    "bert_transliterate": "",
-    "const_lada": 0.5,
-}
-"""Hyperparameters that older files lack."""
+DEFAULTS = {"lal_d_kv": 64, "lal_d_proj": 64, "const_lada": 0.5}
+"""Hyperparameters that older files lack; all others are False then."""
 UNREAD = ("use_elmo", "use_bert_only", "use_roberta", "bert_transliterate")
 """Hyperparameters of unsupported variants."""
 SPECIAL = {
@@ -81,7 +72,7 @@ def network_state(given: Mapping[str, Tensor], n_layers: int, **more: str) -> di
     )
 
 
-def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "en") -> Imported:
+def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "en") -> Language:
     """Return a pipeline with `lal_constituency` that finds constituents and heads together.
 
     encoder: folder with config.json and tokenizer.json of the file's XLNet or BERT.
@@ -89,32 +80,19 @@ def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "
     can't run or this package has no layers for.
     """
     with converting("the LAL parser", checkpoint, encoder):
-        state = dict(read_checkpoint(checkpoint, CLASSES))
-        spec, given = state["spec"], dict(state["state_dict"])
-        hparams = DEFAULTS | spec["hparams"]
-        used = [name for name in UNREAD if hparams[name]]
-        used += ["pretrain_emb"] if "embedding.pretrain_emb.weight" in given else []
-        if used:
-            raise ValueError(f"{checkpoint}: it was trained with {used[0]}, which can't be read")
-        if hparams["use_bert"] and hparams["use_xlnet"]:
-            raise ValueError(f"{checkpoint}: it has both BERT and XLNet, and one can be read")
-        pipeline = _convert(checkpoint, spec, hparams, given, encoder)
-    config = {
-        "objective": {"@misc": "spacy-lal.margin_objective.v2"},
-        "decoder": {"@misc": "spacy-lal.map_decoder.v1", "share": hparams["const_lada"]},
-    }
-    nlp = published_pipeline(checkpoint, "lal-parser", config=config, lang=lang, **pipeline)
-    return Imported(nlp, "lal-parser", checkpoint, _scores(checkpoint.stem))
+        return _convert(checkpoint, encoder, lang)
 
 
-def _convert(
-    checkpoint: Path,
-    spec: dict[str, Any],
-    hparams: dict[str, Any],
-    given: dict[str, Tensor],
-    folder: Path | None,
-) -> dict[str, Any]:
-    """Return arguments of `published_pipeline`."""
+def _convert(checkpoint: Path, folder: Path | None, lang: str) -> Language:
+    saved = dict(read_checkpoint(checkpoint, CLASSES))
+    spec, given = saved["spec"], dict(saved["state_dict"])
+    hparams: defaultdict[str, Any] = defaultdict(bool, DEFAULTS | spec["hparams"])
+    used = [name for name in UNREAD if hparams[name]]
+    used += ["pretrain_emb"] if "embedding.pretrain_emb.weight" in given else []
+    if used:
+        raise ValueError(f"{checkpoint}: it was trained with {used[0]}, which can't be read")
+    if hparams["use_bert"] and hparams["use_xlnet"]:
+        raise ValueError(f"{checkpoint}: it has both BERT and XLNet, and one can be read")
     values = {
         kind: list(vars(spec[f"{kind}_vocab"])["values"])
         for kind in ("tag", "word", "label", "char", "type")
@@ -145,8 +123,7 @@ def _convert(
         names[rf"project_{transformer}\.weight"] = f"{NAME}piece_projection.weight"
         encoder = read_encoder(checkpoint, folder)
         _same_case(checkpoint, encoder, hparams[f"{transformer}_do_lower_case"])
-        inside = transformer_state(given, f"{transformer}.", encoder, checkpoint)
-        state = {f"{NAME}transformer.{name}": tensor for name, tensor in inside.items()}
+        state = transformer_state(given, f"{transformer}.", encoder)
         special = {name: encoder.number(piece) for name, piece in SPECIAL[transformer].items()}
         before, behind = [special["cls"]], [special["sep"]]
         if transformer == "xlnet" and hparams["pad_left"]:
@@ -186,23 +163,30 @@ def _convert(
     )
     width = hparams["d_label_hidden"]
     dependencies = DependencySettings(hparams["d_biaffine"], width, "dependent", "fenceposts")
-    return {
-        "state": state | network_state(given, n_layers, **names),
-        "reading": reading,
-        "outputs": {
+    return published_pipeline(
+        checkpoint,
+        "lal-parser",
+        state | network_state(given, n_layers, **names),
+        reading,
+        outputs={
             "labels": [JOIN.join(label) for label in values["label"][1:]],
             "relations": values["type"],
         },
-        "encoder": encoder,
-        "network": {"encoder": layers, "hidden_width": width, "dependencies": dependencies},
-        "input_encoder": {
+        encoder=encoder,
+        network={"encoder": layers, "hidden_width": width, "dependencies": dependencies},
+        input_encoder={
             "width": hparams["d_model"],
             "parts": parts,
             "side_by_side": hparams["use_cat"],
             "partitioned": partitioned,
             "unbiased": True,
         },
-    }
+        config={
+            "objective": {"@misc": "spacy-lal.margin_objective.v2"},
+            "decoder": {"@misc": "spacy-lal.map_decoder.v1", "share": hparams["const_lada"]},
+        },
+        lang=lang,
+    )
 
 
 def _table(values: list[str], unknown: str) -> dict[str, Any]:
@@ -216,7 +200,7 @@ def _table(values: list[str], unknown: str) -> dict[str, Any]:
 
 def _same_case(checkpoint: Path, encoder: EncoderFolder, lower: bool) -> None:
     """Raise ValueError if the folder's tokenizer and the checkpoint's differ in lower-casing."""
-    normalizer = Tokenizer.from_str(encoder.tokenizer).normalizer
+    normalizer = encoder.tokenizer.normalizer
     lowers = normalizer is not None and normalizer.normalize_str("A") == "a"
     if lowers != bool(lower):
         does = {True: "lowers", False: "keeps"}
@@ -224,10 +208,3 @@ def _same_case(checkpoint: Path, encoder: EncoderFolder, lower: bool) -> None:
             f"{encoder.path / FAST}: it {does[lowers]} case, and that of {checkpoint.name} "
             f"{does[bool(lower)]} it"
         )
-
-
-def _scores(name: str) -> dict[str, float]:
-    """Return the scores that training wrote into the file's name."""
-    kinds = {"dev": "const_evalb_f", "devuas": "dep_uas", "devlas": "dep_las"}
-    found = re.findall(r"_(?:best_)?(dev\w*)=(\d+\.\d+)", name)
-    return {kinds[kind]: float(value) / 100 for kind, value in found if kind in kinds}

@@ -12,8 +12,7 @@ from ..batching.batches import READING, ParserScores, SentenceBatch, batch_by_sp
 from ..bridge.shim import TorchShim, torch_shim
 from ..bridge.weights import Header
 from ..encoders.windows import alike
-from ..parsing.network import NAMES, ParserNetwork
-from ..parsing.settings import Abilities, ParserSettings
+from ..parsing.network import NAMES, Abilities, ParserNetwork, ParserSettings
 from .input_encoder import PublishedInput
 from .reading import SentenceReader
 from .treebank_words import text_of
@@ -24,36 +23,28 @@ SLOPE = 0.1
 
 
 @dataclass(frozen=True)
-class ReleasedAbilities(Abilities):
-    """Abilities known before weights are read. escaped: see `build_released_parser_v1`."""
+class ReleasedFormat:
+    """What is known before weights are read. escaped: see `build_released_parser_v1`."""
 
     format: Format
     escaped: bool = False
 
     @property
-    def predicts_tags(self) -> bool:
-        return self.format == "benepar"
-
-    @property
-    def finds_trees(self) -> bool:
-        return self.format != "supar-dependency"
-
-    @property
-    def finds_heads(self) -> bool:
-        return self.format in ("lal-parser", "supar-dependency")
-
-    @property
-    def two_stages(self) -> bool:
-        return self.format == "supar-constituency"
-
-    @property
-    def free_relations(self) -> bool:
-        return self.finds_heads
+    def abilities(self) -> Abilities:
+        """The abilities of the network."""
+        heads = self.format in ("lal-parser", "supar-dependency")
+        return Abilities(
+            predicts_tags=self.format == "benepar",
+            finds_trees=self.format != "supar-dependency",
+            finds_heads=heads,
+            two_stages=self.format == "supar-constituency",
+            free_relations=heads,
+        )
 
 
 @dataclass(frozen=True)
 class ReleasedSettings(ParserSettings):
-    """Settings of a published parser's network. tag_width: the tag scorer's; None for none."""
+    """Settings of a published parser's network. tag_width: that of the tag scorer, or None."""
 
     name: ClassVar[str] = "released"
     input_encoder: PublishedInput  # type: ignore[assignment]
@@ -101,10 +92,6 @@ class ReleasedNetwork(ParserNetwork):
         return tags, annotations, fenceposts
 
 
-def _reader(header: Header) -> SentenceReader:
-    return SentenceReader(header["reading"], header["tokenizer"])
-
-
 def build_released_parser_v1(
     format: Format, escaped: bool = False, max_batch_spans: int = 60_000
 ) -> Model[list[Doc], ParserScores]:
@@ -112,21 +99,21 @@ def build_released_parser_v1(
 
     Sizes, encoder, tokenizer and vocabularies are stored with the weights.
     format: "benepar" or "supar-constituency" (`lal_constituency`), "lal-parser" (the same, with
-        heads), or "supar-dependency" (`lal_dependency`). benepar's can be trained further, but not
-        from scratch; the others only predict, and read `token.tag_` if they were trained with tags.
+        heads), or "supar-dependency" (`lal_dependency`). Parsers of benepar can be trained further,
+        but not from scratch; other parsers only predict, and read `token.tag_` if they were trained
+        with tags.
     escaped: for benepar, whether tokens are written as in English treebanks ("-LRB-", "``");
         otherwise single typographic quotes and dashes are read as the plain ones of treebanks.
-    max_batch_spans: as in `spacy-lal.LabelAttentionParser.v1`.
-    """
+    max_batch_spans: as in `spacy-lal.LabelAttentionParser.v1`."""
     if format not in get_args(Format):
         raise ValueError(f"format must be one of {get_args(Format)}, not {format!r}")
     return Model(
         "released_parser",
         _forward,
         init=_init,
-        shims=[TorchShim(ReleasedNetwork, _reader)],
+        shims=[TorchShim(ReleasedNetwork, SentenceReader)],
         attrs={
-            "settings": ReleasedAbilities(format, escaped),
+            "settings": ReleasedFormat(format, escaped),
             "max_batch_spans": max_batch_spans,
             **{name: [] for name in NAMES},
             **READING,
@@ -147,7 +134,7 @@ def _forward(
 ) -> tuple[ParserScores, Callable[[ParserScores], list[Doc]]]:
     shim = torch_shim(model)
     attrs = model.attrs
-    settings: ReleasedAbilities = attrs["settings"]
+    settings: ReleasedFormat = attrs["settings"]
     if is_train and settings.format != "benepar":
         raise ValueError(
             "an imported parser can't be trained, unless it is benepar's: name its component in "

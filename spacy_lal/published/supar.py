@@ -7,12 +7,13 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from spacy.language import Language
 from torch import Tensor
 
 from ..layers.biaffine_spans import BiaffineSpanSettings
 from ..layers.dependency_scorer import DependencySettings
 from ..layers.label_attention import EncoderSettings
-from .imported import Imported, biaffine, converting, lstm_names, published_pipeline, renamed
+from .imported import biaffine, converting, lstm_names, published_pipeline, renamed
 from .input_encoder import NAME
 from .network import Format
 from .restricted import Inert, read_checkpoint
@@ -67,41 +68,25 @@ POSITIONS = 2
 """Positions of a transformer that supar leaves empty."""
 
 
-def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") -> Imported:
-    """Return a pipeline with `lal_constituency` or `lal_dependency`, from a file of supar's.
+def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") -> Language:
+    """Return a pipeline with `lal_constituency` or `lal_dependency`, from a file of supar.
     encoder: folder with config.json and tokenizer.json of the model's transformer, if any.
     Raises ValueError, naming the file, for another format or an unsupported model."""
     with converting("supar 1.1", checkpoint, encoder):
-        state = dict(read_checkpoint(checkpoint, CLASSES, FUNCTIONS))
-        name, args = state["name"], dict(vars(state["args"]))
-        fields = _fields(state["transform"])
-        given: State = dict(state["state_dict"])
-        if state["pretrained"] is not None:
-            given["pretrained.weight"] = state["pretrained"]
-        if name not in FORMATS:
-            raise ValueError(
-                f"{checkpoint}: the architecture is {name!r}; {', '.join(FORMATS)} can be read"
-            )
-        pipeline = _convert(checkpoint, args, fields, given, encoder)
-        above = _spans if name == "crf-constituency" else _arcs
-        pipeline |= above(pipeline["state"], given, fields, args)
-    nlp = published_pipeline(checkpoint, FORMATS[name], lang=lang, **pipeline)
-    return Imported(nlp, "supar", checkpoint)
+        return _convert(checkpoint, encoder, lang)
 
 
-def _fields(transform: Inert) -> dict[str, Values]:
-    found: dict[str, Values] = {}
-    for value in vars(transform).values():
-        for field in value if isinstance(value, (tuple, list)) else (value,):
-            if isinstance(field, Inert) and isinstance(vars(field).get("name"), str):
-                found[vars(field)["name"]] = vars(field)
-    return found
-
-
-def _convert(
-    checkpoint: Path, args: Values, fields: dict[str, Values], given: State, folder: Path | None
-) -> Values:
-    """Return arguments of `published_pipeline` for the input."""
+def _convert(checkpoint: Path, folder: Path | None, lang: str) -> Language:
+    saved = dict(read_checkpoint(checkpoint, CLASSES, FUNCTIONS))
+    name, args = saved["name"], dict(vars(saved["args"]))
+    fields = _fields(saved["transform"])
+    given: State = dict(saved["state_dict"])
+    if saved["pretrained"] is not None:
+        given["pretrained.weight"] = saved["pretrained"]
+    if name not in FORMATS:
+        raise ValueError(
+            f"{checkpoint}: the architecture is {name!r}; {', '.join(FORMATS)} can be read"
+        )
     kind = args["encoder"]
     if kind not in ("lstm", "bert"):
         raise ValueError(f"{checkpoint}: the encoder is {kind!r}, not 'lstm' or 'bert'")
@@ -133,8 +118,7 @@ def _convert(
         field = fields["words" if kind == "bert" else "bert"]
         _same_pieces(checkpoint, field["vocab"], encoder)
         prefix = "encoder.bert." if kind == "bert" else "bert_embed.bert."
-        inside = transformer_state(given, prefix, encoder, checkpoint)
-        state |= {f"{NAME}transformer.{name}": tensor for name, tensor in inside.items()}
+        state |= transformer_state(given, prefix, encoder)
         settings["pooling"] = args.get("bert_pooling", "mean")
         before, behind = (
             [encoder.number(field[k])] if field.get(k) else [] for k in ("bos", "eos")
@@ -149,7 +133,25 @@ def _convert(
             "most": field["fix_len"] or None,
             "space": field.get("fn") is not None,
         }
-    return {"state": state, "reading": reading, "encoder": encoder, "input_encoder": settings}
+    above = _spans if name == "crf-constituency" else _arcs
+    return published_pipeline(
+        checkpoint,
+        FORMATS[name],
+        reading=reading,
+        encoder=encoder,
+        input_encoder=settings,
+        lang=lang,
+        **above(state, given, fields, args),
+    )
+
+
+def _fields(transform: Inert) -> dict[str, Values]:
+    found: dict[str, Values] = {}
+    for value in vars(transform).values():
+        for field in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(field, Inert) and isinstance(vars(field).get("name"), str):
+                found[vars(field)["name"]] = vars(field)
+    return found
 
 
 def _spans(state: State, given: State, fields: dict[str, Values], args: Values) -> Values:
@@ -201,7 +203,7 @@ def _table(field: Values) -> Values:
 
 def _same_pieces(checkpoint: Path, vocabulary: dict[str, int], encoder: EncoderFolder) -> None:
     """Raise ValueError if the folder's vocabulary differs from the checkpoint's."""
-    found = encoder.pieces
+    found = encoder.tokenizer.get_vocab()
     if found != vocabulary:
         differs = sorted(found.items() ^ vocabulary.items(), key=str)
         raise ValueError(

@@ -38,7 +38,7 @@ class Text(NamedTuple):
 
 
 def text_of(doc: Doc, sentence: Sentence) -> Text:
-    """Return a sentence without whitespace tokens, which become spaces after words."""
+    """Return a sentence; its whitespace tokens become spaces after words."""
     tokens = [doc[int(i)] for i in sentence.words]
     return Text(
         [token.text for token in tokens],
@@ -73,7 +73,7 @@ def replaced(words: Sequence[str], table: Mapping[str, str]) -> list[str]:
 
 
 def unescaped(words: Sequence[str]) -> list[str]:
-    """Return words as before a treebank escaped them (benepar's rules)."""
+    """Return words without a treebank's escapes (benepar's rules)."""
     written = []
     for word in replaced(words, STRAIGHT_QUOTES | DASHES):
         for escape, character in INSIDE.items():

@@ -16,14 +16,11 @@ from spacy.training import Example
 from spacy.training.alignment_array import AlignmentArray
 
 from ..trees.nest import crossing
-from .matching import UNALIGNED
+from . import UNALIGNED
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Strings = NDArray[np.object_]
-
-ARTIFICIAL_ROOT = -1
-"""The head of roots, before the first word."""
 
 PTB_PUNCTUATION = ".``'':,"
 """Punctuation tags of the Penn Treebank; a tag that is a substring of this is punctuation."""
@@ -42,19 +39,8 @@ CONTENT_RELATIONS = frozenset(
 """Universal relations that CLAS counts: neither function words nor punctuation."""
 
 ATTACHMENT_SCORES = (
-    "dep_uas",
-    "dep_las",
-    "dep_las_per_type",
-    "conll18_uas",
-    "conll18_las",
-    "conll18_clas",
-    "ptb_uas",
-    "ptb_las",
-    "ptb_ucm",
-    "ptb_lcm",
-    "dep_sents",
-    "dep_nonproj",
-    "dep_nonproj_pred",
+    *("dep_uas", "dep_las", "dep_las_per_type", "conll18_uas", "conll18_las", "conll18_clas"),
+    *("ptb_uas", "ptb_las", "ptb_ucm", "ptb_lcm", "dep_sents", "dep_nonproj", "dep_nonproj_pred"),
 )
 """Scores that need gold heads."""
 
@@ -83,8 +69,8 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
 
     Words without gold head and whitespace don't count. Without any gold head all of these are None
     except `sents_{p,r,f}`. In `conll18` and `ptb`, a predicted word without head is wrong. Both
-    give F1 over words that are the same on both sides (accuracy if all are); other words are wrong
-    on their side. Relations are compared regardless of case, as spaCy has "ROOT".
+    give F1 over words that are the same in gold and prediction (accuracy if all are); other words
+    are wrong on their side. Relations are compared regardless of case, as spaCy has "ROOT".
     """
     examples = list(examples)
     totals: dict[str, PRFScore] = defaultdict(PRFScore)
@@ -95,17 +81,11 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
             continue
         gold, found = both.gold, both.found
         scored, scored_found = gold.attached, both.covered(gold.attached)
-        for name, right, relevant, relevant_found in (
-            ("conll18_uas", both.head, scored, scored_found),
-            ("conll18_las", both.universal, scored, scored_found),
-            (
-                "conll18_clas",
-                both.universal,
-                scored & _are_content(gold.universal),
-                scored_found & _are_content(found.universal),
-            ),
-        ):
-            totals[name] += _count(right, relevant, relevant_found)
+        content = scored & _are_content(gold.universal)
+        content_found = scored_found & _are_content(found.universal)
+        totals["conll18_uas"] += _count(both.head, scored, scored_found)
+        totals["conll18_las"] += _count(both.universal, scored, scored_found)
+        totals["conll18_clas"] += _count(both.universal, content, content_found)
         sentences = len(np.unique(gold.sentences[scored]))
         counts["dep_sents"] += sentences
         counts["dep_nonproj"] += _count_nonprojective(gold, scored)
@@ -114,7 +94,8 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
         if not any(tags):
             continue
         counts["ptb_sents"] += sentences
-        scored = scored & ~np.array([_is_punctuation(tag) for tag in tags], bool)
+        marks = (tag == CTB_PUNCTUATION or (tag and tag in PTB_PUNCTUATION) for tag in tags)
+        scored = scored & ~np.fromiter(map(bool, marks), bool)
         scored_found = both.covered(scored)
         for kind, right in (("u", both.head), ("l", both.relation)):
             totals[f"ptb_{kind}as"] += _count(right, scored, scored_found)
@@ -181,9 +162,7 @@ class _Comparison(NamedTuple):
         words, partners = words[same], partners[same]
 
         def only(right: Ints) -> Bools:
-            result = np.zeros(len(gold.heads), dtype=bool)
-            result[right] = True
-            return result
+            return np.isin(np.arange(len(gold.heads)), right)
 
         return cls(
             gold,
@@ -196,9 +175,8 @@ class _Comparison(NamedTuple):
 
     def covered(self, gold: Bools) -> Bools:
         """Return the predicted words that share characters with any of these gold words."""
-        result = np.zeros(len(self.found.words), dtype=bool)
-        result[self.y2x.data[np.repeat(gold, self.y2x.lengths)]] = True
-        return result & self.found.words
+        covered = self.y2x.data[np.repeat(gold, self.y2x.lengths)]
+        return np.isin(np.arange(len(self.found.words)), covered) & self.found.words
 
 
 def _one_to_one(there: AlignmentArray, back: AlignmentArray) -> Ints:
@@ -216,10 +194,6 @@ def _count(right: Bools, gold: Bools, found: Bools) -> PRFScore:
     return PRFScore(tp=both, fp=int(found.sum()) - both, fn=int(gold.sum()) - both)
 
 
-def _is_punctuation(tag: str) -> bool:
-    return tag == CTB_PUNCTUATION or (tag != "" and tag in PTB_PUNCTUATION)
-
-
 def _are_content(universal: Strings) -> Bools:
     return np.array([label in CONTENT_RELATIONS for label in universal], dtype=bool)
 
@@ -228,7 +202,7 @@ def _count_nonprojective(parse: _Parse, words: Bools) -> int:
     """Return the number of sentences in which arcs to these words cross."""
     dependents = np.flatnonzero(words)
     heads = parse.heads[dependents]
-    heads = np.where(heads == dependents, ARTIFICIAL_ROOT, heads)
+    heads = np.where(heads == dependents, -1, heads)  # the artificial root
     starts, ends = np.minimum(heads, dependents), np.maximum(heads, dependents)
     sentences = parse.sentences[dependents]
     order = np.lexsort((-ends, starts, sentences))

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from importlib import resources
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
+
+import numpy as np
 
 from ..formats.files import read_bytes
 
@@ -41,12 +43,12 @@ class EvalbReadError(ValueError):
 
 @dataclass(frozen=True)
 class EvalbParameters:
-    """Contents of a parameter file (.prm); the defaults are EVALB's without one.
+    """Contents of a parameter file (.prm); the defaults are those of EVALB without such a file.
 
     delete_labels: labels of ignored brackets and tags of removed words. delete_labels_for_length:
-    tags of words that do not count for `cutoff_length`. quote_labels: tags between which a quote
-    may be confused. equal_labels, equal_words: pairs that count as the same. max_errors: evaluation
-    stops at error number max_errors + 2, as in EVALB.
+    tags of words that do not count for `cutoff_length`. quote_labels: tags of quotes; a quote that
+    only one side's tag deletes is put back. equal_labels, equal_words: pairs that count as the
+    same. max_errors: evaluation stops at error number max_errors + 2, as in EVALB.
     """
 
     delete_labels: frozenset[str] = frozenset()
@@ -60,38 +62,35 @@ class EvalbParameters:
 
     @classmethod
     def load(cls, prm: str | Path) -> EvalbParameters:
-        """Load one of `NAMED`, in any case, or else a .prm file. Raises FileNotFoundError, or
-        ValueError for a malformed number or pair."""
+        """Load one of `NAMED`, in any case, or else a .prm file, of `KEYWORD value` lines and `#`
+        comments. Unknown keywords warn; DEBUG is ignored. Raises FileNotFoundError, or ValueError
+        for a malformed number or pair."""
         name = str(prm).lower()
-        return _named(name) if name in NAMED else cls.from_lines(_prm_lines(Path(prm)), str(prm))
-
-    @classmethod
-    def from_lines(cls, lines: Iterable[str], source: str) -> EvalbParameters:
-        """Parse `KEYWORD value` lines and `#` comments. Unknown keywords warn; DEBUG is ignored."""
-        sets: dict[str, set[str]] = {
-            key: set() for key in ("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL")
-        }
-        pairs: dict[str, set[tuple[str, str]]] = {"EQ_LABEL": set(), "EQ_WORD": set()}
+        path = Path(__file__).with_name("prm") / f"{name}.prm" if name in NAMED else Path(prm)
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"EVALB parameter file not found: {path}; the names are {', '.join(NAMED)}"
+            )
+        sets = defaultdict[str, set[str]](set)
+        pairs = defaultdict[str, set[tuple[str, str]]](set)
         numbers = {"LABELED": 1, "CUTOFF_LEN": 40, "MAX_ERROR": 10, "DEBUG": 0}
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(read_lines(path), 1):
             if line.startswith("#") or len(line.rstrip()) < 3:
                 continue
-            key, *rest = line.rstrip().split(None, 1)
-            value = rest[0] if rest else ""
-            wanted = ""
-            if key in sets:
-                sets[key].add(value)
-            elif key in pairs:
-                wanted = "" if len(two := value.split()) == 2 else "two values"
-                pairs[key] |= set() if wanted else {(two[0], two[1]), (two[1], two[0])}
+            key, *values = line.split()
+            if key in ("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL"):
+                sets[key].add(" ".join(values))
+            elif key in ("EQ_LABEL", "EQ_WORD"):
+                if len(values) != 2:
+                    raise ValueError(f"{path}, line {number}: {key} requires two values: {line}")
+                pairs[key] |= {(values[0], values[1]), (values[1], values[0])}
             elif key in numbers:
-                digits = re.match(r"[+-]?\d+", value)
-                wanted = "" if digits else "a number"
-                numbers[key] = int(digits[0]) if digits else 0
+                digits = re.match(r"[+-]?\d+", " ".join(values))
+                if digits is None:
+                    raise ValueError(f"{path}, line {number}: {key} requires a number: {line}")
+                numbers[key] = int(digits[0])
             else:
-                warnings.warn(f"{source}, line {number}: unknown keyword {key}", stacklevel=2)
-            if wanted:
-                raise ValueError(f"{source}, line {number}: {key} requires {wanted}: {value!r}")
+                warnings.warn(f"{path}, line {number}: unknown keyword {key}", stacklevel=2)
         return cls(
             frozenset(sets["DELETE_LABEL"]),
             frozenset(sets["DELETE_LABEL_FOR_LENGTH"]),
@@ -110,7 +109,7 @@ class EvalbParameters:
         return self.delete_labels | equal
 
     def counted(self, brackets: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-        """Return brackets over words whose label, cut at `-` or `=`, is not ignored."""
+        """Return the brackets over words whose label, cut at `-` or `=`, isn't ignored."""
         ignored = self.ignored_brackets
         cut = ((start, end, _cut(label)) for start, end, label in brackets if start != end)
         return [bracket for bracket in cut if bracket[2] not in ignored]
@@ -118,98 +117,56 @@ class EvalbParameters:
     def same_label(self, a: str, b: str) -> bool:
         return a == b or (a, b) in self.equal_labels
 
-    def same_word(self, a: str, b: str) -> bool:
-        return a == b or (a, b) in self.equal_words
-
-
-@lru_cache
-def _named(name: str) -> EvalbParameters:
-    path = resources.files("spacy_lal.scoring") / "prm" / f"{name}.prm"
-    return EvalbParameters.from_lines(path.read_text(encoding="utf8").split("\n"), name)
-
-
-def _prm_lines(path: Path) -> list[str]:
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"EVALB parameter file not found: {path}; the names are {', '.join(NAMED)}"
-        )
-    return read_lines(path)
-
 
 def _cut(label: str) -> str:
     return _CUT.sub("", label) if "-" in label or "=" in label else label
 
 
 @dataclass
-class _Quote:
-    """A terminal that may be a mistagged quote, and its place if it is put back."""
-
-    word: str
-    tag: str
-    index: int
-    bracket: int
-    open_brackets: list[int]
-
-
-@dataclass
 class Bracketing:
     """A sentence in EVALB's view: kept words, their tags, and brackets in order of opening. The end
-    of a bracket is -1 if it is never closed. `length` counts words for the cut-off."""
+    of a bracket is -1 if it is never closed. `length` counts words for the cut-off. `quotes` has
+    the place and tag of each terminal that may be a mistagged quote."""
 
     words: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
+    brackets: list[tuple[int, int, str]] = field(default_factory=list)
     length: int = 0
     balanced: bool = True
-    quotes: list[_Quote] = field(default_factory=list)
+    quotes: list[tuple[int, str]] = field(default_factory=list)
 
     @classmethod
-    def from_string(cls, text: str, params: EvalbParameters) -> Bracketing:
-        """Read one bracketed tree of any depth. Raises EvalbReadError on stray text."""
+    def from_string(
+        cls, text: str, params: EvalbParameters, put_back: Mapping[int, int] | None = None
+    ) -> Bracketing:
+        """Read one bracketed tree of any depth. Raises EvalbReadError on stray text. put_back: how
+        often to take a deleted quote, by its number."""
         self = cls()
-        words, tags, starts = self.words, self.tags, self.starts
         stack: list[int] = []
         for token in _TOKEN.finditer(text):
             label, word, leaf, close, stray = token.groups()
             if leaf:
                 if label not in params.delete_labels_for_length:
                     self.length += 1
+                times = int(label not in params.delete_labels)
                 if label in params.quote_labels and word in _QUOTES:
-                    quote = _Quote(word, label, len(words), len(starts), stack.copy())
-                    self.quotes.append(quote)
-                if label not in params.delete_labels:
-                    words.append(word)
-                    tags.append(label)
+                    times += (put_back or {}).get(len(self.quotes), 0)
+                    self.quotes.append((len(self.words), label))
+                self.words += [word] * times
+                self.tags += [label] * times
             elif close:
                 if stack:
-                    self.ends[stack.pop()] = len(words)
+                    start, _, label = self.brackets[stack[-1]]
+                    self.brackets[stack.pop()] = start, len(self.words), label
                 else:
                     self.balanced = False
             elif stray:
                 raise EvalbReadError(f"text outside a terminal: {stray!r}")
             else:
-                stack.append(len(starts))
-                starts.append(len(words))
-                self.ends.append(-1)
-                self.labels.append(label)
+                stack.append(len(self.brackets))
+                self.brackets.append((len(self.words), -1, label))
         self.balanced = self.balanced and not stack
         return self
-
-    @property
-    def brackets(self) -> Iterator[tuple[int, int, str]]:
-        return zip(self.starts, self.ends, self.labels, strict=True)
-
-    def reinsert(self, quote: _Quote) -> None:
-        """Put back a deleted quote and make room for it in the brackets around and after it."""
-        self.words.insert(quote.index, quote.word)
-        self.tags.insert(quote.index, quote.tag)
-        for later in range(quote.bracket, len(self.starts)):
-            self.starts[later] += 1
-            self.ends[later] += 1
-        for opened in quote.open_brackets:
-            self.ends[opened] += 1
 
 
 def _percent(part: int, whole: int) -> float:
@@ -239,6 +196,11 @@ class SentenceResult:
         return _percent(self.matched, self.test)
 
     @property
+    def f1(self) -> float:
+        """F1 in percent, nan without matches."""
+        return 200 * self.matched / (self.gold + self.test) if self.matched else float("nan")
+
+    @property
     def tag_accuracy(self) -> float:
         return _percent(self.tags, self.words)
 
@@ -249,7 +211,7 @@ class SentenceResult:
 
 @dataclass(frozen=True)
 class Summary:
-    """Sums over valid sentences. The measures are percentages."""
+    """Sums over valid sentences."""
 
     results: Sequence[SentenceResult]
 
@@ -257,34 +219,18 @@ class Summary:
     def valid(self) -> list[SentenceResult]:
         return [result for result in self.results if result.status == OK]
 
-    def sum(self, name: str) -> int:
-        """Return the sum of a column of the table."""
-        return sum(getattr(result, name) for result in self.valid)
-
-    def _share(self, have_it: Callable[[SentenceResult], bool]) -> float:
-        return _percent(sum(map(have_it, self.valid)), len(self.valid))
-
-    @property
-    def recall(self) -> float:
-        return _percent(self.sum("matched"), self.sum("gold"))
-
-    @property
-    def precision(self) -> float:
-        return _percent(self.sum("matched"), self.sum("test"))
-
-    @property
-    def f1(self) -> float:
-        """F1 in percent, nan without matches."""
-        p, r = self.precision, self.recall
-        return 2 * p * r / (p + r) if p + r else float("nan")
+    @cached_property
+    def total(self) -> SentenceResult:
+        """The sums of the columns."""
+        names = ("length", "status", "matched", "gold", "test", "crossing", "words", "tags")
+        return SentenceResult(*(sum(getattr(r, name) for r in self.valid) for name in names))
 
     @property
     def complete_match(self) -> float:
         return self._share(lambda r: r.complete)
 
-    @property
-    def tag_accuracy(self) -> float:
-        return _percent(self.sum("tags"), self.sum("words"))
+    def _share(self, have_it: Callable[[SentenceResult], bool]) -> float:
+        return _percent(sum(map(have_it, self.valid)), len(self.valid))
 
     def lines(self) -> Iterator[str]:
         """Yield the twelve lines of EVALB's summary."""
@@ -295,14 +241,14 @@ class Summary:
             "Number of Valid sentence": len(self.valid),
         }
         measures = {
-            "Bracketing Recall": self.recall,
-            "Bracketing Precision": self.precision,
-            "Bracketing FMeasure": self.f1,
+            "Bracketing Recall": self.total.recall,
+            "Bracketing Precision": self.total.precision,
+            "Bracketing FMeasure": self.total.f1,
             "Complete match": self.complete_match,
-            "Average crossing": self.sum("crossing") / max(1, len(self.valid)),
+            "Average crossing": self.total.crossing / max(1, len(self.valid)),
             "No crossing": self._share(lambda r: r.crossing == 0),
             "2 or less crossing": self._share(lambda r: r.crossing <= 2),
-            "Tagging accuracy": self.tag_accuracy,
+            "Tagging accuracy": self.total.tag_accuracy,
         }
         yield from (f"{name:<25} = {count:6d}" for name, count in counts.items())
         yield from (f"{name:<25} = {value:6.2f}" for name, value in measures.items())
@@ -310,7 +256,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class EvalbReport:
-    """The results of a file: a row a sentence, and sums over all and over those up to the cut-off.
+    """The results of a file: a row per sentence, and sums over all and over short sentences.
 
     errors: EVALB's messages, `line : text`. aborted: stopped after too many errors or at an
     unreadable line; EVALB then prints no summary and exits with 1.
@@ -346,20 +292,19 @@ class EvalbReport:
         ]
         if self.aborted:
             return "\n".join(rows) + "\n"
-        total = self.summary
-        matched, gold, test, crossing = map(total.sum, ("matched", "gold", "test", "crossing"))
+        total = self.summary.total
         brackets = (
-            f"                {total.recall:6.2f} {total.precision:6.2f} {matched:6d}"
-            f" {gold:5d} {test:5d}  {crossing:5d}"
+            f"                {total.recall:6.2f} {total.precision:6.2f} {total.matched:6d}"
+            f" {total.gold:5d} {total.test:5d}  {total.crossing:5d}"
         )
         rows += [
             rule,
-            (brackets if gold and test else "")
-            + f"  {total.sum('words'):5d} {total.sum('tags'):5d}   {total.tag_accuracy:6.2f}",
+            (brackets if total.gold and total.test else "")
+            + f"  {total.words:5d} {total.tags:5d}   {total.tag_accuracy:6.2f}",
             "=== Summary ===",
             "",
             "-- All --",
-            *total.lines(),
+            *self.summary.lines(),
             "",
             f"-- len<={self.params.cutoff_length} --",
             *self.cutoff_summary.lines(),
@@ -373,7 +318,8 @@ def score_sentence(
     """Compare two trees: bracketed strings, or anything whose `str()` is the bracketing. params:
     `nk` by default. Raises EvalbReadError for malformed text."""
     params = params or EvalbParameters.load("nk")
-    gold, test = (Bracketing.from_string(str(tree), params) for tree in (gold_tree, test_tree))
+    texts = str(gold_tree), str(test_tree)
+    gold, test = (Bracketing.from_string(text, params) for text in texts)
     errors = [
         "Bracketing is unbalanced (too many open bracket)"
         for side in (gold, test)
@@ -382,12 +328,13 @@ def score_sentence(
     if not test.words:
         return SentenceResult(gold.length, SKIPPED, errors=tuple(errors))
     if len(gold.words) != len(test.words):
-        _repair_quotes(gold, test, params)
+        back = _quotes_to_put_back(gold, test, params.delete_labels)
+        gold, test = map(Bracketing.from_string, texts, (params, params), back)
     if len(gold.words) != len(test.words):
         errors.append(f"Length unmatch ({len(gold.words)}|{len(test.words)})")
         return SentenceResult(gold.length, ERROR, errors=tuple(errors))
     for ours, theirs in zip(gold.words, test.words, strict=True):
-        if not params.same_word(ours, theirs):
+        if ours != theirs and (ours, theirs) not in params.equal_words:
             errors.append(f"Words unmatch ({ours}|{theirs})")
             return SentenceResult(gold.length, ERROR, errors=tuple(errors))
     in_gold, in_test = params.counted(gold.brackets), params.counted(test.brackets)
@@ -429,32 +376,33 @@ def count_matches(
 def count_crossing(
     gold: Iterable[tuple[int, int, str]], test: Iterable[tuple[int, int, str]]
 ) -> int:
-    """Return the number of test brackets that cross a gold bracket. At every inner fencepost, only
-    the gold brackets that end first and that start last are needed, so the time is O(n) a gold
-    bracket."""
-    spans = {(start, end) for start, end, _ in gold if start < end}
-    others = [(start, end) for start, end, _ in test if start < end]
-    n = max((end for _, end in (*spans, *others)), default=0)
-    first_end, last_start = [n + 1] * (n + 1), [-1] * (n + 1)
-    for start, end in sorted(spans, key=lambda span: -span[1]):
-        first_end[start + 1 : end] = [end] * (end - start - 1)
-    for start, end in sorted(spans):
-        last_start[start + 1 : end] = [start] * (end - start - 1)
-    return sum(first_end[start] < end or last_start[end] > start for start, end in others)
+    """Return the number of test brackets that cross a gold bracket."""
+    ours, theirs = (
+        np.array([bracket[:2] for bracket in side], int).reshape(-1, 2) for side in (gold, test)
+    )
+    start, end = ours.T
+    first, last = theirs[:, :1], theirs[:, 1:]
+    crossing = (start < first) & (first < end) & (end < last)
+    crossing |= (first < start) & (start < last) & (last < end)
+    return int(crossing.any(axis=1).sum())
 
 
-def _repair_quotes(gold: Bracketing, test: Bracketing, params: EvalbParameters) -> None:
-    """Put back quotes that one side's tag deleted and the other's kept, at equal positions."""
-    deleted = params.delete_labels
-    for i, theirs in enumerate(test.quotes):
-        index = theirs.index
-        for j, ours in enumerate(gold.quotes):
-            if ours.index != index or (ours.tag in deleted) == (theirs.tag in deleted):
+def _quotes_to_put_back(
+    gold: Bracketing, test: Bracketing, deleted: Container[str]
+) -> tuple[Counter[int], Counter[int]]:
+    """Return the numbers of quotes that one side's tag deleted and the other's kept, at equal
+    places, on each side. A quote that is put back moves those after it."""
+    back = Counter[int](), Counter[int]()
+    ours, theirs = ([place for place, _ in side.quotes] for side in (gold, test))
+    for i, (_, tag) in enumerate(test.quotes):
+        place = theirs[i]
+        for j, (_, other) in enumerate(gold.quotes):
+            if ours[j] != place or (other in deleted) == (tag in deleted):
                 continue
-            side, at = (gold, j) if ours.tag in deleted else (test, i)
-            side.reinsert(side.quotes[at])
-            for later in side.quotes[at:]:
-                later.index += 1
+            side, places, at = (0, ours, j) if other in deleted else (1, theirs, i)
+            back[side][at] += 1
+            places[at:] = [later + 1 for later in places[at:]]
+    return back
 
 
 def evaluate(
@@ -462,36 +410,31 @@ def evaluate(
     test_lines: Iterable[object],
     params: EvalbParameters | None = None,
 ) -> EvalbReport:
-    """Compare two files of trees, one a line (or trees whose `str()` is the bracketing).
+    """Compare two files of trees, one per line (or trees whose `str()` is the bracketing).
 
     params: `nk` by default. Different numbers of lines are an error of the report, as in EVALB;
-    sentences with a partner are scored.
+    sentences that both files have are scored.
     """
     params = params or EvalbParameters.load("nk")
     sentences: list[SentenceResult] = []
     messages: list[str] = []
-
-    def too_many(line: int, errors: Iterable[str]) -> bool:
-        for error in errors:
-            messages.append(f"{line} : {error}")
-            if len(messages) > params.max_errors + 1:
-                return True
-        return False
-
     aborted = False
     for line, (gold, test) in enumerate(zip_longest(gold_lines, test_lines), 1):
+        result: SentenceResult | None = None
+        errors: tuple[str, ...]
         if gold is None or test is None:
             longer = "test" if gold is None else "gold"
-            unmatched = f"Number of lines unmatch (too many lines in {longer} file)"
-            aborted = too_many(line, [unmatched])
-            break
-        try:
-            result = score_sentence(gold, test, params)
-        except EvalbReadError as error:
-            messages.append(f"{line} : {error}")
-            aborted = True
-            break
-        if aborted := too_many(line, result.errors):
+            errors = (f"Number of lines unmatch (too many lines in {longer} file)",)
+        else:
+            try:
+                result = score_sentence(gold, test, params)
+                errors = result.errors
+            except EvalbReadError as error:
+                errors, aborted = (str(error),), True
+        left = params.max_errors + 2 - len(messages)
+        messages += [f"{line} : {error}" for error in errors[:left]]
+        aborted |= len(errors) >= left
+        if aborted or result is None:
             break
         sentences.append(result)
     return EvalbReport(tuple(sentences), params, tuple(messages), aborted)
@@ -502,18 +445,3 @@ def read_lines(path: str | Path) -> list[str]:
     text = read_bytes(path).decode("utf8", errors="surrogateescape")
     lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
-
-
-def evaluate_files(
-    gold: str | Path, test: str | Path, params: EvalbParameters | None = None
-) -> EvalbReport:
-    """Compare two files of trees like `evaluate`. Raises FileNotFoundError for a missing file,
-    ValueError for a blank one."""
-    for path in (gold, test):
-        if not Path(path).is_file():
-            raise FileNotFoundError(f"file of trees not found: {path}")
-    gold_lines, test_lines = read_lines(gold), read_lines(test)
-    for path, lines in ((gold, gold_lines), (test, test_lines)):
-        if not any(map(str.strip, lines)):
-            raise ValueError(f"no trees in {path}")
-    return evaluate(gold_lines, test_lines, params)

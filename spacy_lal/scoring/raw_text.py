@@ -11,8 +11,8 @@ from spacy.scorer import PRFScore
 from spacy.tokens import Doc, Token
 
 from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents
+from . import count_alike, named_scores
 from .evalb import EvalbParameters
-from .matching import count_alike
 
 Bracket = tuple[int, int, str]
 
@@ -25,7 +25,7 @@ class RawTextScores:
     tags: words with the same tag. uas, las: as in CoNLL 2018, words whose heads have the same
     characters; relations are cut at ":". brackets: label, as in EVALB's parameters, and characters,
     without gold punctuation. Found brackets within gold sentences that are "unparsed" don't count,
-    nor do layers that the gold Doc lacks, nor tags and heads of words that have none in gold.
+    nor do layers that the gold Doc lacks, nor tags and heads of words without gold.
     """
 
     parameters: EvalbParameters = field(default_factory=lambda: EvalbParameters.load("nk"))
@@ -40,10 +40,7 @@ class RawTextScores:
         """Count one pair. Raises ValueError if the texts differ in more than whitespace."""
         ours, theirs = _Characters(gold), _Characters(found)
         if ours.text != theirs.text:
-            raise ValueError(
-                "gold and prediction must be of one text, but these are two texts: "
-                f"{gold.text[:40]!r} and {found.text[:40]!r}"
-            )
+            raise ValueError(f"these are two texts: {gold.text[:30]!r} and {found.text[:30]!r}")
         self.words += count_alike(ours.words(), theirs.words())
         self.boundaries += count_alike(ours.boundaries(), theirs.boundaries())
         if gold.has_annotation("TAG"):
@@ -82,14 +79,12 @@ class RawTextScores:
         self.brackets += count_alike(*counted)
 
     def as_dict(self) -> dict[str, float | None]:
-        """Return F1; of boundaries and brackets also precision and recall. None: no item."""
+        """Return F1, and precision and recall of boundaries and brackets; None without items."""
         result: dict[str, float | None] = {}
         for name in ("words", "boundaries", "tags", "uas", "las", "brackets"):
-            score: PRFScore = getattr(self, name)
-            if name in ("boundaries", "brackets"):
-                result[f"{name}_p"] = score.precision if len(score) else None
-                result[f"{name}_r"] = score.recall if len(score) else None
-            result[f"{name}_f"] = score.fscore if len(score) else None
+            scores = named_scores(name, getattr(self, name))
+            for key in "prf" if name in ("boundaries", "brackets") else "f":
+                result[f"{name}_{key}"] = scores[f"{name}_{key}"]
         return result
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
+from spacy.scorer import PRFScore
+
 from ..annotations.frames import PREDICATE, FrameSpans, join_continuations
 from ..trees.tree import LabelledSpan
 
@@ -21,42 +23,18 @@ Pair = tuple[str | None, str | None]
 
 RULE = "-" * 60
 """The lines between parts of the first table."""
-WIDE_RULE = "-" * 68
-"""The lines between parts of the other tables."""
 TITLES = f"{'corr.':>19}{'excess':>8}{'missed':>8}{'prec.':>9}{'rec.':>8}{'F1':>8}"
 """The titles of the columns."""
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Arguments that are right, predicted only, and gold only. Measures are percentages, 0 for
-    none."""
-
-    correct: int
-    excess: int
-    missed: int
-
-    @property
-    def precision(self) -> float:
-        return _percent(self.correct, self.correct + self.excess)
-
-    @property
-    def recall(self) -> float:
-        return _percent(self.correct, self.correct + self.missed)
-
-    @property
-    def f1(self) -> float:
-        return _percent(2 * self.correct, 2 * self.correct + self.excess + self.missed)
 
 
 @dataclass(frozen=True)
 class SrlReport:
     """Sums over sentences; reports add up from `SrlReport()`.
 
-    propositions: number of gold ones. perfect: those whose arguments other than V are all right.
+    propositions: number of gold ones. perfect: propositions whose arguments other than V are all
+        right.
     pairs: counts of gold and predicted labels on the same tokens, None for no such argument. All
-    counts are sums over these.
-    """
+    counts are sums over `pairs`."""
 
     sentences: int = 0
     propositions: int = 0
@@ -72,40 +50,33 @@ class SrlReport:
         )
 
     @cached_property
-    def types(self) -> dict[str, Counts]:
+    def types(self) -> dict[str, PRFScore]:
         """Return the counts of every label that occurs, V included, sorted."""
-        correct, excess, missed = Counter[str](), Counter[str](), Counter[str]()
-        for (gold, found), count in self.pairs.items():
-            if gold is not None and gold == found:
-                correct[gold] += count
-                continue
-            if gold is not None:
-                missed[gold] += count
-            if found is not None:
-                excess[found] += count
-        labels = sorted({*correct, *excess, *missed})
-        return {label: Counts(correct[label], excess[label], missed[label]) for label in labels}
+        gold, found = Counter[str | None](), Counter[str | None]()
+        for (ours, theirs), count in self.pairs.items():
+            gold[ours] += count
+            found[theirs] += count
+        right = {label: self.pairs[label, label] for label in gold | found}
+        return {
+            label: PRFScore(tp=tp, fp=found[label] - tp, fn=gold[label] - tp)
+            for label, tp in sorted(right.items(), key=str)
+            if label is not None
+        }
 
     @property
-    def overall(self) -> Counts:
+    def overall(self) -> PRFScore:
         """Counts of all labels but V."""
-        rows = [counts for label, counts in self.types.items() if label != PREDICATE]
-        return Counts(
-            sum(row.correct for row in rows),
-            sum(row.excess for row in rows),
-            sum(row.missed for row in rows),
-        )
+        return sum((of for label, of in self.types.items() if label != PREDICATE), PRFScore())
 
     @property
-    def unlabelled(self) -> Counts:
+    def unlabelled(self) -> PRFScore:
         """Counts of arguments other than V, regardless of labels."""
-        total = self.overall
         confused = sum(
             count
             for pair, count in self.pairs.items()
             if pair[0] != pair[1] and None not in pair and PREDICATE not in pair
         )
-        return Counts(total.correct + confused, total.excess - confused, total.missed - confused)
+        return self.overall + PRFScore(tp=confused, fp=-confused, fn=-confused)
 
     @property
     def perfect_propositions(self) -> float:
@@ -114,6 +85,8 @@ class SrlReport:
 
     def format(self) -> str:
         """Return the report as the program prints it."""
+        roles = [_row(label, row) for label, row in self.types.items() if label != PREDICATE]
+        verb = [_row(PREDICATE, self.types[PREDICATE]), RULE] if PREDICATE in self.types else []
         rows = [
             f"Number of Sentences    :      {self.sentences:6d}",
             f"Number of Propositions :      {self.propositions:6d}",
@@ -123,24 +96,24 @@ class SrlReport:
             RULE,
             _row("Overall", self.overall),
             "-" * 10,
+            *roles,
+            RULE,
+            *verb,
         ]
-        rows += [_row(label, row) for label, row in self.types.items() if label != PREDICATE]
-        rows.append(RULE)
-        if PREDICATE in self.types:
-            rows += [_row(PREDICATE, self.types[PREDICATE]), RULE]
         return "\n".join(rows) + "\n"
 
     def format_confusion(self) -> str:
         """Return the program's output with -C: unlabelled arguments and confusions of labels."""
+        rule = "-" * 68
         total = self.unlabelled
-        accuracy = _percent(self.overall.correct, total.correct)
+        accuracy = _percent(self.overall.tp, total.tp)
         labels: list[str | None] = [None, *self.types]
         numbers = range(-1, len(self.types))
         rows = [
-            WIDE_RULE,
+            rule,
             f"{TITLES}{'lAcc':>8}",
             f"{_row('Unlabeled', total)}  {accuracy:6.2f}",
-            WIDE_RULE,
+            rule,
             "",
             "---- Confusion Matrix: (one row for each correct role, with the distribution of "
             "predictions)",
@@ -158,12 +131,12 @@ def score_sentence(
     """Compare the propositions of one sentence, their arguments in any order.
 
     Propositions match if they have the same predicate token and roleset (in props files, the verb's
-    lemma). All arguments of an unmatched gold one are missed. An unmatched predicted one is
+    lemma). All arguments of an unmatched gold proposition are missed. An unmatched predicted one is
     skipped; with `end_to_end` all its arguments are excess, so the measure is symmetric.
 
     C-X continues the argument X that last began before it, or else is an X itself. An argument is
-    right if its label and its pieces are; it counts once. V is left out of the overall counts, and
-    a proposition with a wrong V can be perfect.
+    right if its label and its pieces are right; it counts once. V is left out of the overall
+    counts, and a proposition with a wrong V can be perfect.
     """
     unused: dict[tuple[int, str], list[FrameSpans]] = {}
     for frame in predicted:
@@ -173,7 +146,9 @@ def score_sentence(
     for frame in gold:
         partners = unused.get((frame.predicate, frame.roleset))
         found = Counter(_match(frame.spans, partners.pop(0).spans if partners else ()))
-        perfect += all(map(_leaves_perfect, found))
+        wrong = [set(pair) for pair in found if pair[0] != pair[1]]
+        # a wrong V leaves a proposition perfect
+        perfect += all(labels == {PREDICATE, None} for labels in wrong)
         pairs += found
     if end_to_end:
         for frame in chain.from_iterable(unused.values()):
@@ -202,17 +177,13 @@ def _arguments(spans: Sequence[LabelledSpan]) -> Iterator[tuple[tuple[Piece, ...
         yield tuple(spans[i][:2] for i in pieces), label
 
 
-def _leaves_perfect(pair: Pair) -> bool:
-    gold, found = pair
-    return gold == found or {gold, found} == {PREDICATE, None}
-
-
 def _percent(part: int, whole: int) -> float:
     return 100.0 * part / whole if whole else 0.0
 
 
-def _row(name: str, counts: Counts) -> str:
+def _row(name: str, counts: PRFScore) -> str:
+    measures = (100 * counts.precision, 100 * counts.recall, 100 * counts.fscore)
     return (
-        f"{name:>10}   {counts.correct:6d}  {counts.excess:6d}  {counts.missed:6d}"
-        f"   {counts.precision:6.2f}  {counts.recall:6.2f}  {counts.f1:6.2f}"
+        f"{name:>10}   {counts.tp:6d}  {counts.fp:6d}  {counts.fn:6d}"
+        "   {:6.2f}  {:6.2f}  {:6.2f}".format(*measures)
     )

@@ -11,10 +11,10 @@ from spacy.language import Language
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.util import minibatch
 
 from ..annotations import (
     CONSTITUENTS_KEY,
-    FRAMES_KEY,
     FrameSpans,
     get_constituents,
     get_frames,
@@ -22,6 +22,7 @@ from ..annotations import (
     set_dependencies,
     set_frames,
 )
+from ..annotations.frames import FRAMES_KEY
 from ..annotations.words import bare_doc
 from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
@@ -36,6 +37,8 @@ from ..trees.tree import LabelledSpan
 
 LAYERS = ("tags", "trees", "heads", "roles")
 """Layers of annotation with a certainty."""
+SPANS = {"trees": CONSTITUENTS_KEY, "roles": FRAMES_KEY}
+"""Layers that are groups of spans, and their keys."""
 
 THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.975, 0.99)
 """Default least certainties for `calibrate`."""
@@ -56,17 +59,12 @@ def with_certainty(nlp: Language, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Ce
     """Yield each sentence as a Doc of its own, with the pipeline's annotation and certainty. One
     batch of `nlp.batch_size` docs is in memory. Skipped sentences, and those parsed in pieces, have
     no certainty."""
-    batch: list[Doc] = []
-    for doc in docs:
-        batch.append(doc)
-        if len(batch) == nlp.batch_size:
-            yield from _batch(nlp, batch)
-            batch = []
-    yield from _batch(nlp, batch)
+    for batch in minibatch(docs, nlp.batch_size):
+        yield from _batch(nlp, batch)
 
 
 def findable(nlp: Language) -> set[str]:
-    """Return the layers whose certainty the pipeline's components find."""
+    """Return the layers about which the pipeline's components have a certainty."""
     layers: set[str] = set()
     pipes: list[tuple[str, Any]] = nlp.pipeline
     for _, pipe in pipes:
@@ -126,7 +124,7 @@ def _certainty(parse: SentenceParse) -> Certainty:
 
 def tree_certainty(parse: SentenceParse) -> float:
     """Return the mean of two numbers: the constituents' mean probability, which is the expected
-    precision, and the tree's probability per word (geometric mean), which covers missing ones."""
+    precision, and the tree's probability per word (geometric mean), which covers missing spans."""
     assert parse.log_prob is not None
     tree = float(numpy.exp(parse.log_prob / max(1, len(parse.tags))))
     probabilities = parse.probabilities
@@ -136,8 +134,8 @@ def tree_certainty(parse: SentenceParse) -> float:
 
 
 def role_certainty(parse: LisaParse) -> float:
-    """Return the mean score of all spans of frames. Without frames, it is the certainty about the
-    most probable predicate that it is none."""
+    """Return the mean score of all spans of frames. Without frames, it is the certainty that the
+    most probable predicate is no predicate."""
     if scores := [score for frame in parse.frames for score in frame.scores]:
         return sum(scores) / len(scores)
     assert parse.predicate_probabilities is not None
@@ -145,15 +143,14 @@ def role_certainty(parse: LisaParse) -> float:
 
 
 def only_layers(doc: Doc, layers: Collection[str]) -> Doc:
-    """Return a copy of a Doc of one sentence with these layers alone."""
+    """Return a copy of a Doc of one sentence, with only these layers."""
     copy = bare_doc(doc, one_sentence=True)
     if "tags" in layers:
         for token, tagged in zip(copy, doc, strict=True):
             token.tag_ = tagged.tag_
     if "heads" in layers:
-        heads: Sequence[int] = [token.head.i for token in doc]
-        set_dependencies(copy, heads, [token.dep_ for token in doc])
-    for layer, key in (("trees", CONSTITUENTS_KEY), ("roles", FRAMES_KEY)):
+        set_dependencies(copy, [token.head.i for token in doc], [token.dep_ for token in doc])
+    for layer, key in SPANS.items():
         if layer in layers and key in doc.spans:
             group = cast(Any, doc.spans[key].copy(doc=copy))
             group.attrs = {}  # scores are no training data
@@ -170,14 +167,14 @@ def count_layers(docs: Iterable[Doc]) -> Counter[str]:
     """Count the words that have each layer."""
     words: Counter[str] = Counter()
     for doc in docs:
-        there = {
-            "tags": doc.has_annotation("TAG"),
-            "trees": CONSTITUENTS_KEY in doc.spans,
-            "heads": doc.has_annotation("DEP"),
-            "roles": FRAMES_KEY in doc.spans,
-        }
-        words.update({layer: len(doc) for layer, has in there.items() if has})
+        words.update({layer: len(doc) for layer in LAYERS if has_layer(doc, layer)})
     return words
+
+
+def has_layer(doc: Doc, layer: str) -> bool:
+    if layer in SPANS:
+        return SPANS[layer] in doc.spans
+    return bool(doc.has_annotation("TAG" if layer == "tags" else "DEP"))
 
 
 def sentence_docs(doc: Doc) -> Iterator[Doc]:
@@ -215,9 +212,9 @@ def calibrate(
 ) -> list[dict[str, Any]]:
     """Return the number and accuracy of predictions by layer and threshold.
 
-    examples: one sentence a Doc; words and sentences are input, the rest is gold.
-    Each row has layer, certainty, sentences and words (shares of those with gold), score, and its
-    name. Raises ValueError if there is nothing to compare, or a Doc has several sentences.
+    examples: one sentence per Doc; words and sentences are input, the rest is gold.
+    Each row has layer, certainty, sentences and words (shares of those with gold), score, and the
+    score's name. Raises ValueError if there is nothing to compare, or a Doc has several sentences.
     """
     found = list(with_certainty(nlp, (example.predicted for example in examples)))
     if len(found) != len(examples):
@@ -232,7 +229,7 @@ def calibrate(
     for layer, (name, score) in SCORES.items():
         if not any(layer in certainty for _, certainty in pairs):
             continue
-        scored = [pair for pair in pairs if _has_gold(pair[0], layer)]
+        scored = [pair for pair in pairs if has_layer(pair[0].reference, layer)]
         words = sum(len(example.reference) for example, _ in scored)
         for threshold in thresholds if scored else ():
             # what was parsed in pieces has no certainty and is never kept
@@ -250,10 +247,3 @@ def calibrate(
     if not rows:
         raise ValueError("nothing to compare: the Docs have no gold of what the pipeline finds")
     return rows
-
-
-def _has_gold(example: Example, layer: str) -> bool:
-    doc = example.reference
-    if layer in ("tags", "heads"):
-        return bool(doc.has_annotation("TAG" if layer == "tags" else "DEP"))
-    return (CONSTITUENTS_KEY if layer == "trees" else FRAMES_KEY) in doc.spans

@@ -1,29 +1,37 @@
-"""Text to files of sentences with a pipeline's confident layers."""
+"""Text to files of sentences with a pipeline's confident layers, without duplicates."""
 
 from __future__ import annotations
 
 import random
+import re
 import time
+import unicodedata
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy
 import srsly
+from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..annotate.manifest import check_same, describe
 from ..annotate.texts import pieces
 from ..formats.docbins import write_spacy
-from ..formats.whole_files import alone_in, remove_unfinished
+from ..formats.files import OPENERS, alone_in, remove_unfinished, undamaged
 from .certainty import count_layers, findable, only_layers, sure_layers, with_certainty
-from .open_text import Seen, lines
 
 SETTINGS = "silver.json"
 """Name of the file of settings in the output folder."""
+BLOCK = 60
+"""Size of a block of a document, in lines; blocks stay together."""
+
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
@@ -59,13 +67,14 @@ def write_shards(
 
     Each file is an even sample of the text, so that any number of files will do. Existing files are
     kept, and their counts yielded again. Sentences of a file are shuffled reproducibly.
-    words: number of words to keep before the end, 0 for all.
-    Raises ValueError if no component finds one of the layers, or if `output` is of other settings,
+    words: the run ends once so many words are kept; 0 for no limit.
+    Raises ValueError if no component finds one of the layers, or if `output` has other settings,
     pipelines or texts, and BlockingIOError if another run is writing there.
     """
     if missing := sorted(set(settings.least) - findable(nlp)):
         raise ValueError(f"none of the components {nlp.pipe_names} finds {', '.join(missing)}")
-    _check_same(nlp, text, output, settings)
+    about = {"pipeline": describe(nlp), "text": [text.name, text.stat().st_size]}
+    check_same(output, SETTINGS, about | asdict(settings))
     with alone_in(output):
         remove_unfinished(output)
         yield from _written(nlp, text, output, settings, words)
@@ -78,45 +87,24 @@ def _written(
     kept = 0
     for part in range(settings.parts):
         path = output / f"part-{part:05}.spacy"
-        told = path.with_suffix(".json")
         if path.exists():
             seen.add(numpy.load(path.with_suffix(".npy")))
-            counts = srsly.read_json(told) | {"there": True}
+            counts = srsly.read_json(path.with_suffix(".json")) | {"there": True}
         else:
             # or the strings of each file's words would stay in memory
             with nlp.memory_zone():
-                counts = _write(nlp, lines(text, part, settings.parts), path, seen, settings, part)
+                docs, counts = _read(nlp, lines(text, part, settings.parts), seen, settings)
+                random.Random(part).shuffle(docs)
+                numpy.save(path.with_suffix(".npy"), numpy.array(seen.new, dtype=numpy.uint64))
+                srsly.write_json(path.with_suffix(".json"), counts)
+                # last and at once: an existing file is complete
+                write_spacy(docs, path)
+                del docs  # whose words end with the zone
         seen.new = []
         kept += counts["kept_words"]
         yield {"file": path.name, **counts}
         if words and kept >= words:
             return
-
-
-def _write(
-    nlp: Language,
-    texts: Iterator[str | None],
-    path: Path,
-    seen: Seen,
-    settings: SilverSettings,
-    part: int,
-) -> dict[str, Any]:
-    docs, counts = _read(nlp, texts, seen, settings)
-    random.Random(part).shuffle(docs)
-    numpy.save(path.with_suffix(".npy"), numpy.array(seen.new, dtype=numpy.uint64))
-    srsly.write_json(path.with_suffix(".json"), counts)
-    # last and at once: an existing file is complete
-    write_spacy(docs, path)
-    return counts
-
-
-def _check_same(nlp: Language, text: Path, output: Path, settings: SilverSettings) -> None:
-    run = {
-        "pipeline": describe(nlp),
-        "text": [text.name, text.stat().st_size],
-        **asdict(settings),
-    }
-    check_same(output, SETTINGS, run)
 
 
 def _read(
@@ -156,3 +144,53 @@ def _read(
         "words_per_second": round(counts["words"] / wall, 1),
     }
     return kept, {**counts, **of_layers, **speed}
+
+
+def lines(path: Path, part: int, parts: int) -> Iterator[str | None]:
+    """Yield the lines of every `parts`-th block from block `part` on, without blank lines. The file
+    may be compressed (.xz, .gz, .bz2). None stands for a line that isn't UTF-8. Raises ValueError,
+    naming file and line, if the file is damaged."""
+    number = 0
+    opener = OPENERS.get(path.suffix, open)
+    with undamaged(path, lambda: f"line {number}"), opener(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            if (number - 1) // BLOCK % parts == part and line.removeprefix(BOM_UTF8).strip():
+                yield _text(line.removeprefix(BOM_UTF8) if number == 1 else line)
+
+
+def _text(line: bytes) -> str | None:
+    try:
+        return line.decode("utf8").strip()
+    except UnicodeDecodeError:
+        return None
+
+
+def letters_and_digits(text: str) -> str:
+    """Return the lower-case letters and digits of a text, for comparisons. Marks are kept; they are
+    letters in Hindi or Thai, and accents elsewhere."""
+    composed = unicodedata.normalize("NFC", text.lower())
+    return "".join(letter for letter in composed if unicodedata.category(letter)[0] in "LMN")
+
+
+class Seen:
+    """Set of texts, compared without case, punctuation and the values of digits. `new` holds recent
+    texts as 64-bit numbers, until it is emptied."""
+
+    def __init__(self) -> None:
+        self._known: set[int] = set()
+        self.new: list[int] = []
+
+    def again(self, text: str, kind: str) -> bool:
+        """Add a text of a kind; return whether it was added before."""
+        letters = _DIGIT.sub("0", letters_and_digits(text))
+        digest = blake2b(f"{kind} {letters}".encode(), digest_size=8).digest()
+        number = int.from_bytes(digest)
+        if number in self._known:
+            return True
+        self._known.add(number)
+        self.new.append(number)
+        return False
+
+    def add(self, numbers: NDArray[numpy.uint64]) -> None:
+        """Add numbers that `new` held earlier."""
+        self._known.update(numbers.tolist())

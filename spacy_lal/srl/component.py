@@ -1,33 +1,26 @@
 """`lisa_srl`: semantic roles by LISA (Strubell et al. 2018), with tags and heads."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, cast, get_args
 
 import torch
 from spacy.language import Language
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
-from thinc.api import Model
 from thinc.model import set_dropout_rate
 
 from ..annotations.constituents import CONSTITUENTS_KEY
 from ..annotations.frames import FRAMES_KEY, PREDICATE, FrameSpans, get_frames, set_frames
 from ..batching.batches import SentenceBatch, differentiate
-from ..batching.sentences import (
-    LongSentencePolicy,
-    Reading,
-    Sentence,
-    SentencePolicy,
-    heads_in_words,
-)
+from ..batching.sentences import Sentence, heads_in_words, in_words
 from ..parsing.component import DEFAULT_INPUT, ParserPipe
 from ..parsing.gold_trees import gold_heads, token_heads
+from ..pipeline.component import register_factory
 from ..pipeline.examples import Counts, Names, Reader
-from ..pipeline.factory import register_factory
 from ..pipeline.writers import WROTE, Parses
 from ..scoring.attachment import score_attachment
 from ..structure.arborescence import nonprojective
@@ -39,8 +32,17 @@ from .frame_decoding import (
     decode_frames,
     make_role_decoder,
 )
-from .gold_frames import OUTSIDE, LisaGold, gold_frames, read_frames
-from .lisa_losses import joint_label, joint_loss, parse_loss, role_loss, split_joint_label
+from .gold_frames import (
+    OUTSIDE,
+    LisaGold,
+    gold_frames,
+    joint_label,
+    joint_loss,
+    parse_loss,
+    read_frames,
+    role_loss,
+    split_joint_label,
+)
 from .network import (
     NAMES,
     LisaBatch,
@@ -59,18 +61,27 @@ CHOICES = {
     "predicate_source": get_args(Source),
     "decoder": get_args(RoleDecoding),
 }
-"""Allowed values of settings that are checked whenever they are set."""
+"""Possible values of settings, which are checked whenever they are set."""
+MOST = {
+    "label_smoothing": 1.0,
+    "predicted_path_rate": 1.0,
+    "overwrite_parser": 1e9,
+    "nonconstituent_penalty": 1e9,
+}
+"""Highest values of settings that are at least 0; checked as well."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LisaSRL(ParserPipe):
     """`lisa_srl`: writes `doc.spans[spans_key]`, and tags and heads where there are none.
 
     model: maps a `LisaInput` to `LisaScores`. spans_key: the span group of the frames.
     parse_source: the heads for syntactic attention: "model", the model's own; "doc", those already
-        in the Doc (parsed or gold), the model's where a word or Doc has none.
+        in the Doc (parsed or gold), or the model's for a word without a head.
     predicate_source: "model" finds predicates; "doc" takes those of the frames already in
-        doc.spans[spans_key], with their rolesets, the model's without such a group. Both are
-        attributes and may change at any time; a saved pipeline keeps those of its config.
+        doc.spans[spans_key], with their rolesets, or the model's without such a group. Both sources
+        are attributes and may change at any time; a saved pipeline keeps the settings of its
+        config.
     decoder: "valid", the best sequence of role labels that is valid BIO; "probabilities", the same
         with the transition probabilities of the training data added to the scores, as in the
         paper's program; "viterbi", with their logarithms added; "greedy", each word's best label.
@@ -82,110 +93,58 @@ class LisaSRL(ParserPipe):
     label_smoothing: label smoothing of the role labels.
     predicted_path_rate: in a model with `role_paths`, the share of training sentences whose paths
         follow predicted instead of gold heads.
-    overwrite_heads: write the model's own heads also to Docs that have some.
+    overwrite_heads: write the model's own heads also to Docs that have heads.
     overwrite_parser: a number: overwrite tags and heads written by `lal_constituency`, but none
-        that the Doc had before. The number weights the logarithms of the probabilities of these
-        heads and of their relations, which are added to the scores.
+        that the Doc had before. The number is added to LISA's scores of these heads, and of their
+        relations where the best tree has such a head.
     nonconstituent_penalty: score lost by an argument of several words that is no constituent of
-        doc.spans["constituents"]; 0, as in the paper, for none. Read by the decoder "valid" where a
-        Doc has constituents.
+        doc.spans["constituents"]; 0, as in the paper, for no loss. Read by the decoder "valid"
+        where a Doc has constituents.
     sentences, max_sentence_length, long_sentences: see `Reading`; a "flat" sentence has no frames.
 
     `cfg["transitions"]` has [previous, following, count] of role labels in the training data, with
-    -1 before the first word.
-    """
+    -1 before the first word."""
 
+    spans_key: str = FRAMES_KEY
+    parse_source: Source = "model"
+    predicate_source: Source = "model"
+    decoder: RoleDecoding = "valid"
+    unique_core_roles: bool = True
+    joint_weight: float = 1.0
+    relation_weight: float = 0.1
+    role_weight: float = 1.0
+    label_smoothing: float = 0.1
+    predicted_path_rate: float = 0.5
+    overwrite_parser: float | None = None
+    nonconstituent_penalty: float = 0.0
     kinds = NAMES
 
-    def __init__(
-        self,
-        nlp: Language,
-        name: str,
-        model: Model[LisaInput, LisaPrediction],
-        *,
-        spans_key: str = FRAMES_KEY,
-        parse_source: Source = "model",
-        predicate_source: Source = "model",
-        decoder: RoleDecoding = "valid",
-        unique_core_roles: bool = True,
-        joint_weight: float = 1.0,
-        arc_weight: float = 1.0,
-        relation_weight: float = 0.1,
-        role_weight: float = 1.0,
-        tag_weight: float = 1.0,
-        label_smoothing: float = 0.1,
-        predicted_path_rate: float = 0.5,
-        overwrite_heads: bool = False,
-        overwrite_parser: float | None = None,
-        nonconstituent_penalty: float = 0.0,
-        sentences: SentencePolicy = "split",
-        max_sentence_length: int = 512,
-        long_sentences: LongSentencePolicy = "split",
-        scorer: Callable | None,
-    ) -> None:
-        if not 0 <= predicted_path_rate <= 1:
-            raise ValueError(f"predicted_path_rate must be from 0 to 1, got {predicted_path_rate}")
-        if overwrite_parser is not None and not 0 <= overwrite_parser < math.inf:
-            raise ValueError(f"overwrite_parser must be null or at least 0, got {overwrite_parser}")
-        if not 0 <= nonconstituent_penalty < math.inf:
-            raise ValueError(
-                "nonconstituent_penalty must be at least 0 and finite, got "
-                f"{nonconstituent_penalty}"
-            )
-        if not 0 <= label_smoothing < 1:
-            raise ValueError(
-                f"label_smoothing must be at least 0 and below 1, got {label_smoothing}"
-            )
-        self.spans_key = spans_key
-        self.parse_source = parse_source
-        self.predicate_source = predicate_source
-        self.decoder = decoder
-        self.unique_core_roles = unique_core_roles
-        self.joint_weight = joint_weight
-        self.role_weight = role_weight
-        self.label_smoothing = label_smoothing
-        self.predicted_path_rate = predicted_path_rate
-        self.overwrite_parser = overwrite_parser
-        self.nonconstituent_penalty = nonconstituent_penalty
-        super().__init__(
-            nlp.vocab,
-            model,
-            name,
-            tag_weight=tag_weight,
-            arc_weight=arc_weight,
-            relation_weight=relation_weight,
-            overwrite_heads=overwrite_heads,
-            reading=Reading(sentences, max_sentence_length, long_sentences),
-            scorer=scorer,
-        )
+    def __post_init__(self, nlp: Language) -> None:
+        super().__post_init__(nlp)
         self.cfg["transitions"] = []
         self._check_indicator()
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in CHOICES and value not in CHOICES[name]:
             raise ValueError(f"{name} must be one of {CHOICES[name]}, not {value!r}")
+        if name in MOST and value is not None and not 0 <= value <= MOST[name]:
+            raise ValueError(f"{name} must be from 0 to {MOST[name]:g}, got {value}")
         super().__setattr__(name, value)
 
     def _check_cfg(self) -> None:
         super()._check_cfg()
         n = len(self.cfg["roles"])
-        for entry in self.cfg["transitions"]:
-            before, after, count = entry
+        for before, after, count in self.cfg["transitions"]:
             if not (-1 <= before < n and 0 <= after < n and 0 <= count < math.inf):
-                raise ValueError(
-                    f"the transition {entry} is not between two of the {n} role labels"
-                )
+                raise ValueError(f"a transition from {before} to {after}, and {n} role labels")
 
     def _check_indicator(self) -> None:
-        if self._has_indicator and self.predicate_source == "model":
+        width = lisa_settings(self.model).indicator_width
+        if width is not None and self.predicate_source == "model":
             raise ValueError(
                 f"the model of {self.name!r} encodes a sentence for each of its predicates, and "
                 'does not find them: set predicate_source = "doc" and give it some'
             )
-
-    @property
-    def _has_indicator(self) -> bool:
-        return lisa_settings(self.model).indicator_width is not None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -194,30 +153,25 @@ class LisaSRL(ParserPipe):
         return tuple(name for name in names if name and name != PREDICATE)
 
     def _readers(self) -> list[Reader]:
-        return [read_frames(self.spans_key)]
+        return [partial(read_frames, key=self.spans_key)]
 
     def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
-        frames = f"frames in doc.spans[{self.spans_key!r}]"
-        counts.require(self.name, labels, "roles", frames, "roles")
+        counts.require(self.name, labels, "roles", f"frames in {self._gold}", "roles")
         syntax = lisa_settings(self.model).syntax_layer is not None
         if syntax:
             counts.tell_lacking(self.name, "heads", "have no heads")
         counts.tell_lacking(self.name, "frames", "have no frames")
         if labels is None:
             labels = {kind: sorted(counts.names[kind]) for kind in NAMES}
-            roles = sorted(labels["roles"], key=lambda label: label.partition("-")[::-1])
-            labels["roles"] = [OUTSIDE, *(label for label in roles if label != OUTSIDE)]
-        elif labels["roles"][0] != OUTSIDE:
-            raise ValueError(
-                f"the first of the role labels given to {self.name!r} must be {OUTSIDE!r}"
-            )
-        elif labels.get("joint") and not any(split_joint_label(j)[1] for j in labels["joint"]):
+            labels["roles"].sort(key=lambda label: label.partition("-")[::-1])
+        roles = [OUTSIDE, *(label for label in labels["roles"] if label != OUTSIDE)]
+        # without, no Doc has both tags and frames
+        joint = labels.get("joint") or [
+            joint_label(tag, which) for tag in labels.get("tags") or [""] for which in (False, True)
+        ]
+        if not any(split_joint_label(label)[1] for label in joint):
             raise ValueError(f"none of the joint labels given to {self.name!r} is of a predicate")
-        if not labels.get("joint"):
-            # no Doc has both tags and frames
-            tags = labels.get("tags") or [""]
-            joint = [joint_label(tag, which) for tag in tags for which in (False, True)]
-            labels = {**labels, "joint": joint}
+        labels = {**labels, "roles": roles, "joint": joint}
         index = {label: k for k, label in enumerate(labels["roles"])} | {"": -1}
         self.cfg["transitions"] = [
             [index[before], index[after], times]
@@ -225,9 +179,6 @@ class LisaSRL(ParserPipe):
             if before in index and after in index
         ]
         return labels if syntax else {**labels, "relations": []}
-
-    def _sample(self, docs: list[Doc]) -> LisaInput:
-        return LisaInput(docs, [None] * len(docs))
 
     def update(
         self,
@@ -237,7 +188,7 @@ class LisaSRL(ParserPipe):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Train on a batch; the syntactic head attends to gold heads where there are any."""
+        """Train on a batch; syntactic attention follows gold heads where there are any."""
         self._check_initialised()
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
@@ -246,13 +197,12 @@ class LisaSRL(ParserPipe):
         if not any(len(example.predicted) for example in examples):
             return losses
         set_dropout_rate(self.model, drop)
-        inputs = self._sample([example.predicted for example in examples])
-        if self.relations:  # without, arcs are not trained
-            inputs = inputs._replace(heads=[gold_heads(example).heads for example in examples])
-        if self._has_indicator:
-            frames = [gold_frames(example, self.spans_key) or [] for example in examples]
-            predicates = [{frame.predicate for frame in doc_frames} for doc_frames in frames]
-            inputs = inputs._replace(predicates=predicates)
+        # without relations, arcs are not trained
+        heads = [gold_heads(example).heads for example in examples] if self.relations else None
+        with_frames = examples if lisa_settings(self.model).indicator_width is not None else []
+        frames = [gold_frames(example, self.spans_key) or [] for example in with_frames]
+        predicates = [{frame.predicate for frame in doc_frames} for doc_frames in frames]
+        inputs = LisaInput([example.predicted for example in examples], heads, predicates)
         scores, backprop = self.model.begin_update(inputs)
         loss, d_scores = self.get_loss(examples, scores)
         backprop(d_scores)
@@ -271,14 +221,11 @@ class LisaSRL(ParserPipe):
         validate_examples(examples, f"{self.name}.get_loss")
         gold = LisaGold(self.cfg, self.spans_key, examples)
         self._warn_unknown("roles", gold.role_counts)
-        batches = list(scores.batches)
+        batches = list(cast(Iterable[LisaBatch], scores.batches))
+        sentences = scores.sentences
         batch_frames = [
-            gold.frames(
-                [scores.sentences[k] for k in batch.members],
-                batch.scores.joint,
-                batch.predicates if isinstance(batch, LisaBatch) else None,
-            )
-            for batch in batches
+            gold.frames([sentences[k] for k in of.members], of.scores.joint, of.predicates)
+            for of in batches
         ]
         words = sum(int(batch.lengths.sum()) for batch in batches) or 1
         pairs = sum(int((frames.roles >= 0).sum()) for frames in batch_frames) or 1
@@ -290,7 +237,11 @@ class LisaSRL(ParserPipe):
             if leaves.arcs is not None and self.relations:
                 heads = to_self_loops(gold.heads(members, leaves.joint))
             if leaves.paths is not None:
-                paths_by = self._heads_of_paths(leaves, batch.lengths, heads)
+                known = heads
+                if heads is not None:
+                    own = torch.rand(len(heads), 1) < self.predicted_path_rate
+                    known = heads.masked_fill(own.to(heads.device), -1)
+                paths_by = leaves.likely_heads(batch.lengths, known)
             roles_loss = role_loss(leaves, next(following), self.label_smoothing, paths_by)
             value = self.role_weight * roles_loss / pairs
             tags, allowed = gold.words(members, leaves.joint)
@@ -306,32 +257,25 @@ class LisaSRL(ParserPipe):
                 value = value + self.relation_weight * relations_loss / words
             return value
 
-        return differentiate(scores.sentences, batches, loss)
-
-    def _heads_of_paths(
-        self, scores: LisaScores, lengths: torch.Tensor, gold: torch.Tensor | None
-    ) -> torch.Tensor:
-        """Return the gold heads of each sentence or, at `predicted_path_rate`, the model's."""
-        if gold is not None:
-            own = torch.rand(len(gold), 1) < self.predicted_path_rate
-            gold = gold.masked_fill(own.to(gold.device), -1)
-        return scores.likely_heads(lengths, gold)
+        return differentiate(sentences, batches, loss)
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
-        """Return all sentences and, by sentence index, each `LisaParse`."""
+        """Return all sentences, and each `LisaParse` by sentence index."""
         docs = list(docs)
         self._check_initialised()
         self._check_indicator()
-        have_heads = [doc.has_annotation("DEP") for doc in docs]
-        by_doc = self.parse_source == "doc"
-        heads = [
-            token_heads(doc) if by_doc and here else None
-            for doc, here in zip(docs, have_heads, strict=True)
+        heads = [token_heads(doc) for doc in docs] if self.parse_source == "doc" else None
+        by_doc = self.predicate_source == "doc"
+        predicates = [
+            {frame.predicate.i for frame in get_frames(doc, self.spans_key)}
+            if by_doc and self.spans_key in doc.spans
+            else None
+            for doc in docs
         ]
-        predicates = [self._given_predicates(doc) for doc in docs]
         known = [doc_predicates or set() for doc_predicates in predicates]
         scores = self.model.predict(LisaInput(docs, heads, known))
-        wanted = any(self.overwritten(docs)[1]) or not all(have_heads)
+        have_heads = all(doc.has_annotation("DEP") for doc in docs)
+        wanted = any(self.overwritten(docs)[1]) or not have_heads
         parses = decode_frames(
             scores,
             self.cfg["joint"],
@@ -344,46 +288,32 @@ class LisaSRL(ParserPipe):
         )
         return scores.sentences, dict(parses)
 
-    def _given_predicates(self, doc: Doc) -> set[int] | None:
-        if self.predicate_source == "model" or self.spans_key not in doc.spans:
-            return None
-        return {frame.predicate.i for frame in get_frames(doc, self.spans_key)}
-
     def _given(
         self, docs: list[Doc], sentences: list[Sentence], predicates: list[set[int] | None]
-    ) -> Callable[[int], Given]:
-        """Return the annotations of a Doc's sentence, by its index, that settings select."""
+    ) -> list[Given]:
+        """Return the annotations of each sentence that settings select."""
         number = {relation: k for k, relation in enumerate(self.relations)}
         heads = [
             token_heads(doc) if self.overwrite_parser and "heads" in _written(doc) else None
             for doc in docs
         ]
         constituents = [
-            [(span.start, span.end - 1) for span in doc.spans[CONSTITUENTS_KEY]]
+            [(span.start, span.end, "") for span in doc.spans[CONSTITUENTS_KEY]]
             if self.nonconstituent_penalty and CONSTITUENTS_KEY in doc.spans
             else None
             for doc in docs
         ]
-
-        def given(k: int) -> Given:
-            sentence = sentences[k]
-            found, d = Given(), sentence.doc
+        given = [Given() for _ in sentences]
+        for k, sentence in enumerate(sentences):
+            d = sentence.doc
             if (doc_predicates := predicates[d]) is not None:
-                found = found._replace(predicates=places(doc_predicates, sentence))
+                given[k] = given[k]._replace(predicates=places(doc_predicates, sentence))
             if (doc_heads := heads[d]) is not None:
                 names = [number.get(docs[d][i].dep_, -1) for i in sentence.words.tolist()]
                 of_words = heads_in_words(doc_heads, sentence).tolist()
-                found = found._replace(heads=of_words, relations=names)
+                given[k] = given[k]._replace(heads=of_words, relations=names)
             if (spans := constituents[d]) is not None:
-                place = {token: i for i, token in enumerate(sentence.words.tolist())}
-                inside = [
-                    (place[first], place[last] + 1)
-                    for first, last in spans
-                    if first in place and last in place
-                ]
-                found = found._replace(constituents=inside)
-            return found
-
+                given[k] = given[k]._replace(constituents=in_words(spans, sentence))
         return given
 
     def _role_decoder(self) -> RoleDecoder:
@@ -446,34 +376,24 @@ def _written(doc: Doc) -> set[str]:
     return {layer for group in doc.spans.values() for layer in group.attrs.get(WROTE, ())}
 
 
+UNWEIGHTED = ["srl_per_type", "srl_pred_p", "srl_pred_r", "tag_acc", "dep_uas", "dep_las"]
+UNWEIGHTED += ["spans_srl_f", "spans_srl_p", "spans_srl_r", "spans_srl_per_type"]
+"""Scores that training doesn't show."""
+
 make_lisa_srl = register_factory(
     "lisa_srl",
     LisaSRL,
     assigns=["doc.spans", "token.tag", "token.head", "token.dep", "doc.sents"],
-    score_weights={
-        "srl_f": 1.0,
-        "srl_p": 0.0,
-        "srl_r": 0.0,
-        "srl_per_type": None,
-        "srl_pred_f": 0.0,
-        "srl_pred_p": None,
-        "srl_pred_r": None,
-        "spans_srl_f": None,
-        "spans_srl_p": None,
-        "spans_srl_r": None,
-        "spans_srl_per_type": None,
-        "tag_acc": None,
-        "dep_uas": None,
-        "dep_las": None,
-    },
+    score_weights={"srl_f": 1.0, "srl_p": 0.0, "srl_r": 0.0, "srl_pred_f": 0.0}
+    | dict.fromkeys(UNWEIGHTED),
     model={"@architectures": "spacy-lal.LISA.v1"} | DEFAULT_INPUT,
     scorer={"@scorers": "spacy-lal.srl_scorer.v1"},
 )
 
 
 def use_heads_of_docs(nlp: Language) -> Language:
-    """Set every `lisa_srl` to `parse_source = "doc"`, also in the config, where `spacy assemble`
-    keeps settings of training pipelines without an earlier parser."""
+    """Set every `lisa_srl` to `parse_source = "doc"`, also in the config: components that `spacy
+    assemble` takes from trained pipelines keep their settings."""
     # also disabled ones, as assembled components are during initialisation
     for name, pipe in nlp.components:
         if isinstance(pipe, LisaSRL):

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy
 import torch
 from torch import Tensor
 
-from ..annotations import PREDICATE
-from ..batching.batches import ParserScores, SentenceBatch, padded
+from ..annotations.frames import PREDICATE
+from ..batching.batches import ParserScores, padded
 from ..parsing.decoders import HeadDecoder
 from ..pipeline.writers import SentenceParse
 from ..structure.arborescence import mask_padding
-from ..structure.labelled_spans import best_spans
 from ..structure.sequence import (
+    best_spans,
     bio_constraints,
     bio_to_spans,
     transition_probs,
     unique_viterbi,
 )
 from ..trees.tree import LabelledSpan
-from .lisa_losses import allowed_joint_labels
+from .gold_frames import allowed_joint_labels
 from .network import LisaBatch, LisaScores, from_self_loops, to_self_loops
 
 RoleDecoding = Literal["probabilities", "viterbi", "valid", "greedy"]
 
 CONTINUED = f"C-{PREDICATE}"
 """The label of a predicate's later pieces."""
+VERBS = (PREDICATE, CONTINUED)
 CORE = re.compile(r"B-A(RG)?[0-5A]")
 """Label at the start of a core role: ARG0 to ARG5 and ARGA, in CoNLL-2005 A0 to A5 and AA."""
 SMOOTHING = 0.1
@@ -49,7 +50,7 @@ class FoundFrame:
 
 @dataclass
 class LisaParse(SentenceParse):
-    """`SentenceParse` with frames by predicate; predicate_probabilities: [n], of each word."""
+    """`SentenceParse` with frames. predicate_probabilities [n]: of each word to be a predicate."""
 
     frames: list[FoundFrame] = field(default_factory=list)
     predicate_probabilities: numpy.ndarray | None = None
@@ -57,13 +58,13 @@ class LisaParse(SentenceParse):
 
 class Given(NamedTuple):
     """Annotations of a sentence before decoding, by its words; None: not known.
-    predicates: the only words with frames. heads, relations: of an earlier parser, 0 the root and k
-        word k, and relation numbers; -1 not known. constituents: (start, end)."""
+    predicates: the only words with frames. heads, relations: those of an earlier parser; head 0 is
+        the root, k is word k; -1: not known. constituents: spans."""
 
     predicates: Sequence[int] | None = None
     heads: Sequence[int] | None = None
     relations: Sequence[int] | None = None
-    constituents: Sequence[tuple[int, int]] | None = None
+    constituents: Sequence[LabelledSpan] | None = None
 
 
 class RoleDecoder:
@@ -80,8 +81,8 @@ class RoleDecoder:
     def __init__(
         self,
         labels: Sequence[str],
-        transitions: Tensor | None = None,
-        start: Tensor | None = None,
+        transitions: Tensor | float = 0.0,
+        start: Tensor | float = 0.0,
         *,
         unique: bool = False,
         greedy: bool = False,
@@ -90,15 +91,11 @@ class RoleDecoder:
         self.labels = list(labels)
         self.greedy = greedy
         self.nonconstituent_penalty = nonconstituent_penalty
-        self.transitions, self.start = bio_constraints(self.labels)
-        if transitions is not None:
-            self.transitions = self.transitions + transitions
-        if start is not None:
-            self.start = self.start + start
+        allowed, allowed_first = bio_constraints(self.labels)
+        self.transitions, self.start = allowed + transitions, allowed_first + start
         core = [k for k, label in enumerate(self.labels) if unique and CORE.fullmatch(label)]
         self.unique = torch.tensor(core, dtype=torch.long)
-        names = [label.partition("-")[2] for label in self.labels]
-        self.elsewhere = torch.tensor([name not in (PREDICATE, CONTINUED) for name in names])
+        self.elsewhere = torch.tensor([label[2:] not in VERBS for label in self.labels])
 
     def __call__(
         self,
@@ -108,7 +105,7 @@ class RoleDecoder:
         constituents: Tensor | None = None,
     ) -> Tensor:
         """Return labels [P,n] from scores [P,n,L], predicates [P] and sentence lengths [P].
-        constituents: [P,n,n], whether the words i to j are one."""
+        constituents: [P,n,n], whether the words i to j are a constituent."""
         if self.greedy:
             return scores.argmax(-1)
         if not self.elsewhere.all():
@@ -121,24 +118,19 @@ class RoleDecoder:
         labels = unique_viterbi(scores, lengths, self.transitions, self.start, self.unique).labels
         if constituents is not None:
             # a best sequence without penalty stays the best
-            rows = torch.tensor(self._losing(labels, lengths, constituents), dtype=torch.long)
-            rows = rows.to(labels.device)
-            if len(rows):
+            each = zip(labels.tolist(), lengths.tolist(), constituents, strict=True)
+            losing = [self._loses(of_row[:n], whole) for of_row, n, whole in each]
+            if any(losing):
+                rows = torch.tensor(losing).nonzero().squeeze(1).to(labels.device)
                 labels[rows] = self._of_spans(scores[rows], lengths[rows], constituents[rows])
         return labels
 
-    def _losing(self, labels: Tensor, lengths: Tensor, constituents: Tensor) -> list[int]:
-        """Return the sequences with an argument that is no constituent."""
-        rows = []
-        for row, (of_row, n) in enumerate(zip(labels.tolist(), lengths.tolist(), strict=True)):
-            spans = bio_to_spans([self.labels[k] for k in of_row[:n]])
-            if any(
-                label not in (PREDICATE, CONTINUED) and not constituents[row, start, end - 1]
-                for start, end, label in spans
-                if end > start + 1
-            ):
-                rows.append(row)
-        return rows
+    def _loses(self, labels: list[int], constituents: Tensor) -> bool:
+        """Whether an argument is no constituent."""
+        return any(
+            label not in VERBS and end > start + 1 and not constituents[start, end - 1]
+            for start, end, label in bio_to_spans([self.labels[k] for k in labels])
+        )
 
     def _of_spans(self, scores: Tensor, lengths: Tensor, constituents: Tensor) -> Tensor:
         """Decode without transitions, over spans that may be constituents."""
@@ -177,7 +169,7 @@ def make_role_decoder(
     counts = torch.zeros(len(labels) + 1, len(labels))
     for before, after, count in transitions:
         counts[before, after] = count
-    between = start = None
+    between = start = torch.tensor(0.0)
     if how == "probabilities":
         between = transition_probs(counts[:-1])
     elif how == "viterbi":
@@ -199,22 +191,21 @@ def decode_frames(
     joint: Sequence[str],
     tags: Sequence[str],
     roles: RoleDecoder,
-    given: Callable[[int], Given] = lambda member: Given(),
+    given: Sequence[Given] | None = None,
     *,
     heads: HeadDecoder | None = None,
     heads_weight: float = 0.0,
     root: int | None = None,
 ) -> dict[int, LisaParse]:
     """Return tags, frames and, with a decoder, heads of every parsed sentence, by its index.
-    given: annotations of a sentence by its index. heads_weight: weight of the log-probabilities
-        added to given heads and to their relations. root: the root relation, never between
-        words."""
+    given: annotations of each sentence. heads_weight: number added to the scores of given heads and
+        of their relations. root: the root relation, which never holds between words."""
     allowed = allowed_joint_labels(joint, tags)
     # [J, T] and [J]: the tag of a joint label, and whether it marks a predicate
     has_tag, is_predicate = allowed[:-1, -1].T.float(), allowed[-1, 1].float()
     parses: dict[int, LisaParse] = {}
-    for batch in scores.batches:
-        known = [given(member) for member in batch.members]
+    for batch in cast(Iterable[LisaBatch], scores.batches):
+        known = [given[member] if given else Given() for member in batch.members]
         device = batch.scores.joint.device
         lengths = batch.lengths.to(device)
         # marginal probabilities of tags and predicates
@@ -222,23 +213,17 @@ def decode_frames(
         tag_probabilities = (
             probabilities @ has_tag.to(device) if tags else torch.zeros_like(probabilities)
         )
-        of_tags, best_tags = (t.cpu().numpy() for t in tag_probabilities.max(-1))
+        tag_probability, best_tags = (t.cpu().numpy() for t in tag_probabilities.max(-1))
         certainty = probabilities @ is_predicate.to(device)
         rows, at = _predicates(batch, certainty, known).nonzero(as_tuple=True)
-        of_predicates = certainty.cpu().numpy()
-        arcs = relations = of_arcs = None
+        by_word = {"tags": best_tags, "predicate_probabilities": certainty.cpu().numpy()}
+        if tags:
+            by_word["tag_probabilities"] = tag_probability
         if heads is not None and batch.scores.arcs is not None:
-            arcs, relations, of_arcs = _parse(batch, heads, known, heads_weight, root)
+            by_word |= _parse(batch, heads, known, heads_weight, root)
         for row, (member, n) in enumerate(zip(batch.members, lengths.tolist(), strict=True)):
-            parse = LisaParse(
-                best_tags[row, :n],
-                heads=None if arcs is None else arcs[row, :n],
-                relations=None if relations is None else relations[row, :n],
-                tag_probabilities=of_tags[row, :n] if tags else None,
-                head_probabilities=None if of_arcs is None else of_arcs[row, :n],
-                predicate_probabilities=of_predicates[row, :n],
-            )
-            parses.setdefault(member, parse)
+            of_sentence: dict[str, Any] = {name: of[row, :n] for name, of in by_word.items()}
+            parses.setdefault(member, LisaParse(**of_sentence))
         if len(rows):
             sure = certainty[rows, at].tolist()
             found = _frames(batch, roles, rows, at, lengths[rows], known)
@@ -249,14 +234,12 @@ def decode_frames(
     return parses
 
 
-def _predicates(
-    batch: SentenceBatch[LisaScores], certainty: Tensor, known: Sequence[Given]
-) -> Tensor:
+def _predicates(batch: LisaBatch, certainty: Tensor, known: Sequence[Given]) -> Tensor:
     """Return the predicates [B,n], found or given; the certainty of given ones becomes 1."""
     words = torch.arange(certainty.shape[1], device=certainty.device)
     found = (certainty > 0.5) & (words < batch.lengths.to(words.device).unsqueeze(1))
     given = [of.predicates for of in known]
-    if isinstance(batch, LisaBatch) and batch.predicates is not None:
+    if batch.predicates is not None:
         # a model with an indicator has one row for each predicate
         given = [[word] if word >= 0 else [] for word in batch.predicates.tolist()]
     for row, predicates in enumerate(given):
@@ -268,7 +251,7 @@ def _predicates(
 
 
 def _frames(
-    batch: SentenceBatch[LisaScores],
+    batch: LisaBatch,
     roles: RoleDecoder,
     rows: Tensor,
     predicates: Tensor,
@@ -279,23 +262,21 @@ def _frames(
     scores = batch.scores
     heads = None
     if scores.paths is not None:
-        given = batch.heads if isinstance(batch, LisaBatch) else None
-        heads = scores.likely_heads(batch.lengths, given)
+        heads = scores.likely_heads(batch.lengths, batch.heads)
     role_scores = scores.roles_of(rows, predicates, heads)
     whole = None
     if roles.nonconstituent_penalty and any(of.constituents is not None for of in known):
         whole = _constituents(known, role_scores.shape[1]).to(rows.device)[rows]
     labels = roles(role_scores, predicates, lengths, whole)
     chosen = torch.log_softmax(role_scores, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-    values = chosen.cpu().numpy()
     frames = []
-    for k, (numbers, predicate, n) in enumerate(
-        zip(labels.tolist(), predicates.tolist(), lengths.tolist(), strict=True)
+    for numbers, of_words, predicate, n in zip(
+        labels.tolist(), chosen.cpu().numpy(), predicates.tolist(), lengths.tolist(), strict=True
     ):
         spans = bio_to_spans([roles.labels[label] for label in numbers[:n]])
         spans = with_one_predicate(spans, predicate)
         # a span's probability is the geometric mean of its words'
-        probable = [float(numpy.exp(values[k, start:end].mean())) for start, end, _ in spans]
+        probable = [float(numpy.exp(of_words[start:end].mean())) for start, end, _ in spans]
         frames.append(FoundFrame(predicate, spans, probable))
     return frames
 
@@ -306,16 +287,16 @@ def _constituents(known: Sequence[Given], n: int) -> Tensor:
     for row, of in enumerate(known):
         if of.constituents is None:
             whole[row] = True
-        for start, end in of.constituents or ():
+        for start, end, _ in of.constituents or ():
             whole[row, start, end - 1] = True
     return whole
 
 
 def with_one_predicate(spans: list[LabelledSpan], predicate: int) -> list[LabelledSpan]:
-    """Return spans with one V: that at the predicate, or the last before it; others become C-V.
-    Without V, C-V at the predicate becomes V; without both, the predicate does."""
+    """Return spans with one V: the V at the predicate, or the last one before it; others become
+    C-V. Without V, C-V at the predicate becomes V; without both, the predicate becomes V."""
     here = [span for span in spans if span[0] <= predicate < span[1]]
-    if not here or here[0][2] not in (PREDICATE, CONTINUED):
+    if not here or here[0][2] not in VERBS:
         rest = [span for span in spans if span not in here and span[2] != PREDICATE]
         return sorted([*rest, (predicate, predicate + 1, PREDICATE)])
     verbs = [span for span in spans if span[2] == PREDICATE and span[0] <= predicate]
@@ -329,20 +310,15 @@ def with_one_predicate(spans: list[LabelledSpan], predicate: int) -> list[Labell
 
 
 def _parse(
-    batch: SentenceBatch[LisaScores],
-    decoder: HeadDecoder,
-    known: Sequence[Given],
-    weight: float,
-    root: int | None,
-) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
+    batch: LisaBatch, decoder: HeadDecoder, known: Sequence[Given], weight: float, root: int | None
+) -> dict[str, numpy.ndarray]:
     """Return heads [B,n] (0 the root, k word k), relations [B,n] and joint probabilities [B,n]."""
-    assert batch.scores.arcs is not None
-    arcs = from_self_loops(batch.scores.arcs)
-    earlier = _padded([of.heads for of in known], arcs)
+    arcs = from_self_loops(cast(Tensor, batch.scores.arcs))
+    earlier = padded(arcs, (of.heads or () for of in known))
     # one arc a word: a constant over all arcs of a word would not change the tree
     arcs = _raised(arcs, earlier, weight * (earlier >= 0))
     heads = decoder(arcs, batch.lengths.to(arcs.device))
-    names = _padded([of.relations for of in known], arcs)
+    names = padded(arcs, (of.relations or () for of in known))
     agreed = (heads == earlier) & (names >= 0)
     relations = _raised(batch.scores.relations_of(to_self_loops(heads)), names, weight * agreed)
     if root is not None and relations.shape[-1] > 1:
@@ -350,12 +326,8 @@ def _parse(
     of_relations, best = torch.softmax(relations, -1).max(-1)
     of_heads = torch.softmax(mask_padding(arcs, batch.lengths), -1)
     sure = of_heads.gather(-1, heads.unsqueeze(-1)).squeeze(-1) * of_relations
-    return heads.cpu().numpy(), best.cpu().numpy(), sure.cpu().numpy()
-
-
-def _padded(rows: Sequence[Sequence[int] | None], like: Tensor) -> Tensor:
-    """Return padded word numbers [B,n], -1 for none."""
-    return padded(like, (row if row is not None else () for row in rows))
+    found = {"heads": heads, "relations": best, "head_probabilities": sure}
+    return {name: values.cpu().numpy() for name, values in found.items()}
 
 
 def _raised(scores: Tensor, choices: Tensor, values: Tensor) -> Tensor:

@@ -1,7 +1,9 @@
 """LISA's network, and its Thinc model from Docs with given heads to scores."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import starmap
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy
@@ -13,44 +15,41 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..batching.batches import (
-    READING,
     ParserScores,
     SentenceBatch,
-    d_vectors,
-    initialize_tok2vec,
     padded,
-    padded_batches,
-    read_docs,
+    score_sentences,
+    sentence_model,
 )
 from ..batching.sentences import Sentence, heads_in_words
-from ..bridge.shim import TorchShim, to_rows, torch_shim
+from ..bridge.shim import torch_shim
 from ..bridge.weights import Header
+from ..layers.biaffine import LabelFactors, label_scores
 from ..layers.dropout import FeatureDropout
 from ..layers.input_encoders import BiLSTMInput, BiLSTMInputEncoder
-from ..layers.label_factors import LabelFactors, label_scores
 from ..layers.lisa_encoder import LisaEncoder, LisaEncoderSettings
-from ..layers.role_paths import RolePaths, path_vectors
+from ..layers.role_paths import RolePaths, dependency_paths, path_vectors
 from ..layers.role_scorer import RoleScorer, RoleScorerSettings, role_scores
 from ..layers.settings import with_settings_of
-from ..parsing.settings import Abilities
-from ..structure.paths import dependency_paths
+from ..parsing.network import Abilities
+from ..structure.arborescence import mask_padding
 
 NAMES = ("joint", "roles", "tags", "relations")
 """Kinds of names with one output each, in the header and the component's `cfg`."""
 
 
 @dataclass(frozen=True)
-class LisaSettings(RoleScorerSettings, LisaEncoderSettings, Abilities):
+class LisaSettings(RoleScorerSettings, LisaEncoderSettings):
     """Settings of `LisaNetwork`, beside `LisaEncoderSettings` and `RoleScorerSettings`.
 
     input_encoder: a BiLSTM over word vectors (`spacy-lal.BiLSTMRows.v1`), not in the paper;
         self-attention reads its states and the word vectors. null: sinusoids encode positions.
     tag_width: width of the perceptron before tags and predicates (200).
     indicator_width: width of an embedding that marks a given predicate (predicate_source = "doc");
-        a sentence is encoded once a predicate, as with the paper's gold predicates. null: a
+        a sentence is encoded once per predicate, as with the paper's gold predicates. null: a
         sentence is encoded once for all predicates.
     role_paths: let roles also depend on the dependency path from word to predicate (not in the
-        paper; see `RolePaths`), which less data suffices to learn. Needs a syntax_layer.
+        paper; see `RolePaths`), which can be learned from less data. Needs a syntax_layer.
     """
 
     name: ClassVar[str] = "lisa"
@@ -58,6 +57,7 @@ class LisaSettings(RoleScorerSettings, LisaEncoderSettings, Abilities):
     tag_width: int = 200
     indicator_width: int | None = None
     role_paths: bool = False
+    abilities: ClassVar[Abilities] = Abilities()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,13 +66,13 @@ class LisaSettings(RoleScorerSettings, LisaEncoderSettings, Abilities):
 
 
 class LisaScores(NamedTuple):
-    """Scores of n padded words; None where the network has no such scorer.
+    """Scores of n padded words; those without a scorer in the network are None.
 
     joint: [B,n,J], of part-of-speech tag and predicate in one label.
     predicate, role, role_weight: factors of `roles`. tags: [B,n,T] of the lower BiLSTM.
     arcs: [B,n,n]; [i,j] scores word j as head of word i; a root is its own head.
     dependent, head, relation_weight: factors of `relations`. paths: [K,d], see `path_vectors`.
-        Weights are parameters; as outputs, their gradients return as all others do.
+        Weights are parameters, and outputs so that their gradients return with the others.
     """
 
     joint: Tensor
@@ -93,10 +93,8 @@ class LisaScores(NamedTuple):
 
     @property
     def relations(self) -> LabelFactors:
-        """Factors for `label_scores` of dependent and head. Raises ValueError without syntax."""
-        if self.dependent is None or self.head is None or self.relation_weight is None:
-            raise ValueError(_NO_HEADS)
-        return LabelFactors(self.dependent, self.head, self.relation_weight)
+        """Factors for `label_scores` of dependent and head, in a model with syntax."""
+        return LabelFactors(*cast(LabelFactors, (self.dependent, self.head, self.relation_weight)))
 
     def relations_of(self, heads: Tensor) -> Tensor:
         """Return relation scores [B,n,R] of all words to their heads [B,n]."""
@@ -106,33 +104,21 @@ class LisaScores(NamedTuple):
     @torch.no_grad()
     def likely_heads(self, lengths: Tensor, given: Tensor | None = None) -> Tensor:
         """Return each word's most probable head [B,n], or the given one if it is not -1."""
-        if self.arcs is None:
-            raise ValueError(_NO_HEADS)
-        heads = mask_words(self.arcs, lengths).argmax(-1)
+        heads = mask_padding(cast(Tensor, self.arcs), lengths).argmax(-1)
         return heads if given is None else torch.where(given >= 0, given, heads)
 
     def roles_of(
         self, sentences: Tensor, predicates: Tensor, heads: Tensor | None = None
     ) -> Tensor:
-        """Return role scores [P,n,L] of all words (see `role_scores`); heads [B,n]: for paths."""
+        """Return role scores [P,n,L] of all words. heads [B,n]: needed only with `role_paths`."""
         added = None
         if self.paths is not None:
-            if heads is None:
-                raise ValueError("a model with role_paths = true needs heads, and got none")
+            assert heads is not None
             paths = dependency_paths(heads, sentences, predicates)
             with torch.no_grad():
                 relations = self.relations_of(heads).argmax(-1)
             added = path_vectors(self.paths, paths, relations, sentences, predicates)
         return role_scores(self.roles, sentences, predicates, added)
-
-
-_NO_HEADS = "this model finds no heads (syntax_layer = null), so it has no scores of them"
-
-
-def mask_words(arcs: Tensor, lengths: Tensor) -> Tensor:
-    """Return arc scores [B,n,n] with -inf for heads in the padding."""
-    words = torch.arange(arcs.shape[1], device=arcs.device)
-    return arcs.masked_fill(words >= lengths.to(arcs.device).view(-1, 1, 1), -torch.inf)
 
 
 def to_self_loops(heads: Tensor) -> Tensor:
@@ -157,35 +143,26 @@ class LisaNetwork(nn.Module):
     encoded for all predicates.
     """
 
-    def __init__(
-        self,
-        settings: LisaSettings,
-        d_in: int,
-        *,
-        joint: int,
-        roles: int,
-        tags: int,
-        relations: int,
-    ) -> None:
-        """joint, roles, tags, relations: number of names of each kind."""
+    def __init__(self, settings: LisaSettings, d_in: int, sizes: dict[str, int]) -> None:
+        """sizes: number of names of each kind."""
         super().__init__()
         self.input_encoder: BiLSTMInputEncoder | None = None
         if settings.input_encoder is not None:
-            self.input_encoder = settings.input_encoder.build(d_in, tags)
+            self.input_encoder = settings.input_encoder.build(d_in, sizes["tags"])
             d_in += self.input_encoder.output_dim
         self.indicator: nn.Embedding | None = None
         if settings.indicator_width is not None:
             self.indicator = nn.Embedding(2, settings.indicator_width)
             d_in += settings.indicator_width
         positions = settings.input_encoder is None
-        self.encoder = LisaEncoder(settings, d_in, relations, positions=positions)
+        self.encoder = LisaEncoder(settings, d_in, sizes["relations"], positions=positions)
         self.tag_hidden = nn.Linear(settings.width, settings.tag_width)
-        self.joint = nn.Linear(settings.tag_width, joint)
-        self.roles = RoleScorer(settings, settings.width, roles)
+        self.joint = nn.Linear(settings.tag_width, sizes["joint"])
+        self.roles = RoleScorer(settings, settings.width, sizes["roles"])
         self.paths: RolePaths | None = None
         if settings.role_paths:
             width = settings.role_width if settings.role_rank is None else settings.role_rank
-            self.paths = RolePaths(relations, width)
+            self.paths = RolePaths(sizes["relations"], width)
         self.dropout = FeatureDropout()
 
     def forward(
@@ -219,16 +196,16 @@ class LisaNetwork(nn.Module):
 def build_network(header: Header) -> LisaNetwork:
     """Return the network of a header: d_in, `settings`, and the names of its outputs."""
     sizes = {name: max(1, len(header[name])) for name in NAMES}
-    return LisaNetwork(LisaSettings.from_json(header["settings"]), header["d_in"], **sizes)
+    return LisaNetwork(LisaSettings.from_json(header["settings"]), header["d_in"], sizes)
 
 
 class LisaInput(NamedTuple):
     """Docs, and heads and predicates given with them.
-    heads: index in the Doc of each token's head, itself for a root, -1 to predict; None for a Doc
-        without. predicates: tokens, read only by a model with an indicator."""
+    heads: index of each token's head in the Doc, its own for a root, -1 to predict; None without
+        heads. predicates: tokens, read only by a model with an indicator."""
 
     docs: list[Doc]
-    heads: Sequence[numpy.ndarray | None]
+    heads: Sequence[numpy.ndarray] | None = None
     predicates: Sequence[Collection[int]] = ()
 
 
@@ -238,7 +215,7 @@ LisaPrediction = ParserScores[LisaScores]
 @dataclass
 class LisaBatch(SentenceBatch[LisaScores]):
     """predicates: word that each row is encoded for [B], -1 for none; with an indicator, a sentence
-    has one row a predicate. heads: given ones [B,n] (see `to_self_loops`), -1 for none."""
+    has one row per predicate. heads: given ones [B,n] (see `to_self_loops`), -1 for none."""
 
     predicates: Tensor | None = None
     heads: Tensor | None = None
@@ -251,96 +228,53 @@ def build_lisa_v1(
     """Linguistically-informed self-attention (Strubell et al. 2018): a Thinc model.
 
     tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
-    max_batch_spans: half the most pairs of words in sentences that are padded together.
+    max_batch_spans: greatest number of pairs of words, halved, in sentences padded together.
     settings: see `LisaSettings`.
     """
-    return Model(
-        "lisa",
-        _forward,
-        init=_init,
-        layers=[tok2vec],
-        refs={"tok2vec": tok2vec},
-        shims=[TorchShim(build_network)],
-        attrs={
-            "settings": LisaSettings(**settings),
-            "max_batch_spans": max_batch_spans,
-            **{name: [] for name in NAMES},
-            **READING,
-        },
-    )
+    own = LisaSettings(**settings)
+    return sentence_model("lisa", tok2vec, _forward, build_network, NAMES, own, max_batch_spans)
 
 
 def lisa_settings(model: Model) -> LisaSettings:
-    """The settings of a model's network."""
+    """Return the settings of a model's network."""
     return cast(LisaSettings, model.attrs["settings"])
-
-
-def _init(model: Model, X: LisaInput | None = None, Y: Any = None) -> None:
-    width = initialize_tok2vec(model, X.docs if X is not None else None)
-    names = {name: model.attrs[name] for name in NAMES}
-    settings = lisa_settings(model).to_json()
-    torch_shim(model).initialize({"d_in": width, **names, "settings": settings})
 
 
 def _forward(
     model: Model[LisaInput, LisaPrediction], inputs: LisaInput, is_train: bool
 ) -> tuple[LisaPrediction, Callable[[LisaPrediction], list[Doc]]]:
-    docs = inputs.docs
-    shim = torch_shim(model)
-    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
-    given = any(heads is not None for heads in inputs.heads)
+    run = partial(torch_shim(model).run, is_train=is_train, dropout=model.attrs["dropout_rate"])
     indicator = lisa_settings(model).indicator_width is not None
 
-    def score() -> Iterator[LisaBatch]:
-        batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
-        for members, lengths, x in batches:
-            heads = predicates = None
-            if indicator:
-                rows, predicates = _by_predicate([sentences[k] for k in members], inputs.predicates)
-                members, predicates = [members[row] for row in rows], predicates.to(x.device)
-                lengths, x = lengths[rows], x[rows]
-            if given:
-                in_words = (_in_words(sentences[k], inputs.heads) for k in members)
-                heads = to_self_loops(padded(x, in_words))
-            scores = shim.run(
-                x,
-                lengths,
-                heads,
-                predicates,
-                is_train=is_train,
-                dropout=model.attrs["dropout_rate"],
-            )
-            yield LisaBatch(members, lengths, scores, predicates, heads)
+    def score(
+        sentences: list[Sentence], members: list[int], lengths: Tensor, x: Tensor
+    ) -> LisaBatch:
+        heads = predicates = None
+        if indicator:
+            rows, predicates = _by_predicate([sentences[k] for k in members], inputs.predicates)
+            members, predicates = [members[row] for row in rows], predicates.to(x.device)
+            lengths, x = lengths[rows], x[rows]
+        if inputs.heads is not None:
+            given = [(inputs.heads[sentences[k].doc], sentences[k]) for k in members]
+            heads = to_self_loops(padded(x, starmap(heads_in_words, given)))
+        scores = run(x, lengths, heads, predicates)
+        return LisaBatch(members, lengths, scores, predicates, heads)
 
-    prediction = ParserScores(sentences, list(score()) if is_train else score())
-
-    def backprop(d_prediction: LisaPrediction) -> list[Doc]:
-        d_flat = d_vectors(prediction, d_prediction, flat)
-        return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
-
-    return prediction, backprop
+    return score_sentences(model, inputs.docs, is_train, score)
 
 
 def _by_predicate(
     sentences: list[Sentence], predicates: Sequence[Collection[int]]
 ) -> tuple[list[int], Tensor]:
     """Return the sentence of each row, and the row's predicate word, -1 for none."""
-    rows, words = [], []
-    for row, sentence in enumerate(sentences):
-        doc_predicates = predicates[sentence.doc] if predicates else ()
-        found = places(doc_predicates, sentence) or [-1]
-        rows += [row] * len(found)
-        words += found
-    return rows, torch.tensor(words)
+    found = [
+        (row, word)
+        for row, sentence in enumerate(sentences)
+        for word in places(predicates[sentence.doc] if predicates else (), sentence) or [-1]
+    ]
+    return [row for row, _ in found], torch.tensor([word for _, word in found])
 
 
 def places(tokens: Collection[int], sentence: Sentence) -> list[int]:
-    """Return the words of a sentence that are among a Doc's tokens."""
+    """Return a sentence's words, as indices in the sentence, whose tokens are in `tokens`."""
     return [i for i, token in enumerate(sentence.words.tolist()) if token in tokens]
-
-
-def _in_words(
-    sentence: Sentence, heads: Sequence[numpy.ndarray | None]
-) -> numpy.ndarray | list[int]:
-    given = heads[sentence.doc]
-    return [] if given is None else heads_in_words(given, sentence)

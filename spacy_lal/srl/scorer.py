@@ -10,8 +10,8 @@ from spacy.training import Example
 from ..annotations.constituents import project_constituents
 from ..annotations.frames import FRAMES_KEY, PREDICATE, FrameSpans, get_frames
 from ..annotations.words import WordIndex
-from ..scoring.matching import UNALIGNED, count_alike, named_scores
-from ..scoring.srl_eval import Counts, SrlReport, score_sentence
+from ..scoring import UNALIGNED, count_alike, named_scores
+from ..scoring.srl_eval import SrlReport, score_sentence
 from ..trees.tree import LabelledSpan
 
 AUXILIARIES = ("be.03", "do.01", "have.01")
@@ -65,11 +65,9 @@ def score_frames(
         arguments += score_sentence(gold, found, end_to_end=True)
         predicates += count_alike(*((f.predicate for f in frames) for frames in (gold, found)))
     per_type = {
-        label: _prf_score(counts).to_dict()
-        for label, counts in arguments.types.items()
-        if label != PREDICATE
+        label: counts.to_dict() for label, counts in arguments.types.items() if label != PREDICATE
     }
-    overall = _prf_score(arguments.overall)
+    overall = arguments.overall
     return {
         **named_scores("srl", overall),
         "srl_per_type": per_type or None,
@@ -79,15 +77,9 @@ def score_frames(
     }
 
 
-def _prf_score(counts: Counts) -> PRFScore:
-    return PRFScore(tp=counts.correct, fp=counts.excess, fn=counts.missed)
-
-
-# Rolesets stay empty; predicates with different ones would count as different.
-
-
 def _gold(example: Example, key: str) -> Iterator[FrameSpans]:
-    """Gold frames: predicates by token, arguments in words, that is tokens without whitespace."""
+    """Gold frames: predicates by token, arguments in words, that is tokens without whitespace.
+    Rolesets stay empty; predicates with different ones would count as different."""
     doc = example.reference
     index = WordIndex(doc)
     for frame in get_frames(doc, key):

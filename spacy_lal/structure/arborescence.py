@@ -11,7 +11,7 @@ tree even where all trees need a forbidden arc, or where scores are nan.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -21,20 +21,9 @@ from torch import Tensor
 from ..trees.nest import crossing
 
 
-def _checked(arcs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    if arcs.ndim != 3 or arcs.shape[2] != arcs.shape[1] + 1:
-        raise ValueError(f"arc scores must have the shape [batch, n, n+1], not {list(arcs.shape)}")
-    _check_lengths(lengths, arcs)
+def _prepared(arcs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     arcs = arcs.to(torch.promote_types(arcs.dtype, torch.float32))
     return arcs, lengths.to(arcs.device, torch.long)
-
-
-def _check_lengths(lengths: Tensor, padded: Tensor) -> None:
-    batch, n = padded.shape[:2]
-    if lengths.shape != (batch,):
-        raise ValueError(f"{batch} sentences need {batch} lengths, not {list(lengths.shape)}")
-    if batch and (int(lengths.min()) < 1 or int(lengths.max()) > n):
-        raise ValueError(f"sentence lengths must be from 1 to {n}, got {lengths.tolist()}")
 
 
 def _words(lengths: Tensor, n: int) -> Tensor:
@@ -66,15 +55,16 @@ def _follow(heads: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def mask_padding(arcs: Tensor, lengths: Tensor) -> Tensor:
-    """Returns arc scores [B, n, n+1] with -inf for heads past the sentence's end."""
-    heads = torch.arange(arcs.shape[2], device=arcs.device)
+    """Returns arc scores [B, n, n+1], or [B, n, n] without the root, with -inf for heads past the
+    sentence's end."""
+    _, n, n_heads = arcs.shape
+    heads = torch.arange(n + 1 - n_heads, n + 1, device=arcs.device)
     return arcs.masked_fill(heads > lengths.to(arcs.device).view(-1, 1, 1), -torch.inf)
 
 
 def is_tree(heads: Tensor, lengths: Tensor) -> Tensor:
     """Returns [B] bool: whether heads [B, n] are a tree with one dependent of the root. Heads of
     padding don't matter; a head in the padding makes the result False."""
-    _check_lengths(lengths, heads)
     lengths = lengths.to(heads.device)
     words = _words(lengths, heads.shape[1])
     exists = (heads >= 0) & (heads <= lengths.unsqueeze(1))
@@ -85,12 +75,8 @@ def is_tree(heads: Tensor, lengths: Tensor) -> Tensor:
 
 def is_projective(heads: Sequence[int]) -> bool:
     """Returns whether no two arcs of one sentence's heads (0 the root, before all words) cross."""
-    arcs = sorted(((min(h, d), max(h, d)) for d, h in enumerate(heads, 1)), key=_outer_first)
-    return crossing(arcs) is None
-
-
-def _outer_first(arc: tuple[int, int]) -> tuple[int, int]:
-    return arc[0], -arc[1]
+    arcs = ((min(h, d), max(h, d)) for d, h in enumerate(heads, 1))
+    return crossing(sorted(arcs, key=lambda arc: (arc[0], -arc[1]))) is None
 
 
 @torch.no_grad()
@@ -100,7 +86,7 @@ def projective(arcs: Tensor, lengths: Tensor) -> Tensor:
     The chart covers the words of arcs [B, n, n+1] only; the root then takes one of them. If every
     projective tree has an arc of score -inf, the result is some projective tree.
     """
-    arcs, lengths = _checked(arcs, lengths)
+    arcs, lengths = _prepared(arcs, lengths)
     batch, n, _ = arcs.shape
     if not batch:
         return lengths.new_zeros(0, n)
@@ -156,16 +142,26 @@ def nonprojective(arcs: Tensor, lengths: Tensor) -> Tensor:
     Sentences whose best heads are no tree are solved one by one in float64. If every tree has arcs
     of score -inf, the result has the fewest, then the best other arcs.
     """
-    arcs, lengths = _checked(arcs, lengths)
+
+    def solved(scores: Tensor, lengths: Tensor) -> Tensor:
+        heads = np.zeros(scores.shape[:2], dtype=np.int64)
+        for row, (table, n) in enumerate(zip(scores.cpu().numpy(), lengths.tolist(), strict=True)):
+            heads[row, :n] = _arborescence(table[:n, : n + 1])
+        return torch.from_numpy(heads).to(scores.device)
+
+    return _best_heads(arcs, lengths, solved)
+
+
+def _best_heads(
+    arcs: Tensor, lengths: Tensor, repaired: Callable[[Tensor, Tensor], Tensor]
+) -> Tensor:
+    """Returns each word's best head or, where these are no tree, `repaired` scores and lengths."""
+    arcs, lengths = _prepared(arcs, lengths)
     scores = _without_loops(arcs, lengths)
     heads = scores.argmax(-1)
-    unsolved = (~is_tree(heads, lengths)).nonzero().squeeze(1)
-    if len(unsolved):
-        solved = np.zeros((len(unsolved), arcs.shape[1]), dtype=np.int64)
-        hard = scores[unsolved].cpu().numpy()
-        for row, length in enumerate(lengths[unsolved].tolist()):
-            solved[row, :length] = _arborescence(hard[row, :length, : length + 1])
-        heads[unsolved] = torch.from_numpy(solved).to(heads.device)
+    broken = (~is_tree(heads, lengths)).nonzero().squeeze(1)
+    if len(broken):
+        heads[broken] = repaired(scores[broken], lengths[broken])
     return heads
 
 
@@ -251,13 +247,7 @@ def greedy(arcs: Tensor, lengths: Tensor) -> Tensor:
 
     A repair may use arcs of score -inf even where another tree has none.
     """
-    arcs, lengths = _checked(arcs, lengths)
-    scores = _without_loops(arcs, lengths)
-    heads = scores.argmax(-1)
-    broken = (~is_tree(heads, lengths)).nonzero().squeeze(1)
-    if len(broken):
-        heads[broken] = _repaired(scores[broken], lengths[broken])
-    return heads
+    return _best_heads(arcs, lengths, _repaired)
 
 
 def _repaired(scores: Tensor, lengths: Tensor) -> Tensor:

@@ -27,7 +27,7 @@ def chart_size(n: int) -> int:
 
 
 def width_offset(n: int, width: int) -> int:
-    """Returns the start of the spans of `width` in a packed chart of an n-word sentence."""
+    """Returns where the spans of `width` begin in a packed chart of an n-word sentence."""
     return (width - 1) * (n + 1) - (width - 1) * width // 2
 
 
@@ -54,6 +54,11 @@ def span_position(n: int, starts: Tensor, ends: Tensor) -> Tensor:
     """Returns packed positions of the spans (starts, ends); n is the chart's padded length."""
     widths = ends - starts
     return (widths - 1) * (n + 1) - (widths - 1) * widths // 2 + starts
+
+
+def own_spans(chart: Tensor, length: int) -> Tensor:
+    """Returns the positions of the spans of the first `length` words in a packed chart [B, S]."""
+    return span_position(chart_length(chart), *packed_spans(length)).to(chart.device)
 
 
 def root_positions(chart: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -90,14 +95,6 @@ def chart_length(chart: Tensor) -> int:
     return n
 
 
-def checked_lengths(chart: Tensor, lengths: Tensor) -> tuple[int, Tensor]:
-    """Returns the chart's n, and the lengths on the chart's device."""
-    n = chart_length(chart)
-    if lengths.numel() and (int(lengths.min()) < 1 or int(lengths.max()) > n):
-        raise ValueError(f"sentence lengths must be from 1 to {n}, got {lengths.tolist()}")
-    return n, lengths.to(chart.device)
-
-
 def spans_within(n: int, lengths: Tensor) -> Tensor:
     """Returns [B, S], True at spans of the sentence, False at those that reach into the padding."""
     _, ends = packed_spans(n)
@@ -110,7 +107,7 @@ def width_slice(n: int, width: int) -> slice:
 
 
 def spans_of_width(table: Tensor, width: int) -> Tensor:
-    """Views the spans of `width` in both of their places in a square table: [2, B, n-width+1]."""
+    """Views a square table at [i, j] and [j, i] of the spans of `width`: [2, B, n-width+1]."""
     size, side = table.shape[:2]
     strides = width * (side - 1), side * side, side + 1
     return table.as_strided((2, size, side - width), strides, width)
@@ -149,20 +146,11 @@ class InsidePass(NamedTuple):
     scale: Tensor
     """[B, S], one over the sum of exp(x_k - shift); 0 where no split is possible."""
 
-    @property
-    def n(self) -> int:
-        return self.total.shape[1] - 1
-
-    def odds(self, width: int) -> Tensor:
-        """Returns exp(x_k - shift) [B, n-width+1, width-1]."""
-        sums = split_sums(self.total, width)
-        return sums.sub_(self.shift[:, width_slice(self.n, width)].unsqueeze(-1)).exp_()
-
 
 @torch.no_grad()
 def inside_pass(scores: Tensor, lengths: Tensor) -> InsidePass:
     """Runs the inside algorithm over packed scores of spans."""
-    n, lengths = checked_lengths(scores, lengths)
+    n, lengths = chart_length(scores), lengths.to(scores.device)
     if lengths.numel() and int(lengths.min()) < n:
         # no tree reads the padding, but weights of 0 would meet infinite scores there
         scores = scores.masked_fill(~spans_within(n, lengths), 0.0)
@@ -189,7 +177,7 @@ def marginals(tables: InsidePass, tops: Tensor) -> Tensor:
     Each span, from the widest down, divides its weight over its splits by their probabilities: an
     outside pass without the cancellation errors of outside scores.
     """
-    n, scale = tables.n, tables.scale
+    n, scale = chart_length(tables.scale), tables.scale
     weights = torch.zeros_like(tables.total)
     weights[torch.arange(len(tops), device=tops.device), 0, tables.lengths] = tops
     masses = torch.empty_like(scale)
@@ -198,7 +186,8 @@ def marginals(tables: InsidePass, tops: Tensor) -> Tensor:
         left, right = spans_of_width(weights, width).unbind()
         mass = torch.add(left, right, out=masses[:, here])
         if width > 1:
-            share = tables.odds(width).mul_((mass * scale[:, here]).unsqueeze(-1))
+            odds = split_sums(tables.total, width).sub_(tables.shift[:, here].unsqueeze(-1)).exp_()
+            share = odds.mul_((mass * scale[:, here]).unsqueeze(-1))
             _children(weights, width).add_(share)
     return masses
 
@@ -231,7 +220,7 @@ def inside(scores: Tensor, lengths: Tensor) -> Tensor:
 def best_tree(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """Returns the score [B] and the span mask [B, S] of each sentence's best binary tree (CKY).
     scores: packed chart [B, S]. Of equal splits the one with the shortest left child wins."""
-    n, lengths = checked_lengths(scores, lengths)
+    n, lengths = chart_length(scores), lengths.to(scores.device)
     best = scores.new_zeros(len(scores), n + 1, n + 1)
     for width in range(1, n + 1):
         values = scores[:, width_slice(n, width)]

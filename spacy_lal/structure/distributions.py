@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,13 +23,12 @@ from .chart import (
     LogPartition,
     best_tree,
     chart_length,
-    checked_lengths,
     hamming_augment,
     inside_pass,
     marginals,
+    own_spans,
     packed_spans,
     root_positions,
-    span_position,
 )
 from .k_best_trees import k_best
 from .lexicalised import joint_values
@@ -41,7 +41,7 @@ WIDER = 2
 class FoundTrees(NamedTuple):
     """The trees chosen for a batch.
 
-    labels [B, S]: labels of the constituents, else 0; None without them. probabilities [B, S] of
+    labels [B, S]: labels of the constituents, else 0; None without labels. probabilities [B, S] of
     the constituents and log_prob [B] of the trees; None where scores are no log-probabilities.
     heads [B, n]: 0 the root, k word k; None without arcs.
     """
@@ -68,8 +68,7 @@ class BinaryTrees:
     """
 
     def __init__(self, scores: Tensor, lengths: Tensor) -> None:
-        _, self.lengths = checked_lengths(scores, lengths)
-        self.scores = scores
+        self.scores, self.lengths = scores, lengths.to(scores.device)
 
     @cached_property
     def _tables(self) -> InsidePass:
@@ -91,7 +90,7 @@ class BinaryTrees:
 
     def mbr(self) -> tuple[Tensor, Tensor]:
         """Returns the tree of highest expected number of correct spans (Goodman 1996). The result
-        is that number [B] and a mask of the tree's spans [B, S]."""
+        is the expected number [B] and a mask of the tree's spans [B, S]."""
         return best_tree(self.marginals, self.lengths)
 
     def log_prob(self, tree: Tensor) -> Tensor:
@@ -110,21 +109,6 @@ class Trees(ABC):
     lengths: Tensor
     probabilistic = True
 
-    @property
-    def log_partition(self) -> Tensor:
-        """Returns log Z [B]."""
-        return self.nodes.log_partition
-
-    @property
-    def marginals(self) -> Tensor:
-        """Returns the probability [B, S] that a span is a node of the tree, under any label."""
-        return self.nodes.marginals
-
-    def with_gold_groups(self, unknown: Tensor) -> Trees:
-        """Returns the trees for training, in which groups that are no constituents have labels,
-        too. unknown [B]: sentences without gold groups, which train nothing about groups."""
-        return self
-
     @abstractmethod
     def log_prob(self, labels: Tensor) -> Tensor:
         """Returns log p [B] of trees with labels [B, S], 0 at other spans than constituents."""
@@ -135,13 +119,13 @@ class Trees(ABC):
 
     @abstractmethod
     def argmax(self, share: float = 0.5) -> FoundTrees:
-        """Returns the tree of highest score. share: weight of constituents; arcs have the rest."""
+        """Returns the tree of highest score. share: constituents' weight; arcs have 1 - share."""
 
     @abstractmethod
     def mbr(self, threshold: float | None, arc_weight: float = 1.0) -> FoundTrees:
         """Returns the tree of highest expected gain (minimum Bayes risk).
 
-        threshold: less probable constituents are left out; None, in two stages only: each node has
+        threshold: less probable constituents are left out; None (two stages only): each node has
         its best label. arc_weight: the gain of a right arc relative to that of a constituent.
         """
 
@@ -149,14 +133,12 @@ class Trees(ABC):
     def span_labels(self) -> tuple[Tensor, Tensor]:
         """Returns each span's probability as a constituent, and its best label, both [B, S]."""
 
-    def kmax(self, k: int) -> list[KTrees]:
-        """Returns the k most probable trees of each sentence. Raises ValueError for k < 1."""
-        return [self._kmax(row, k) for row in range(len(self.lengths))]
-
     @abstractmethod
-    def _kmax(self, row: int, k: int) -> KTrees: ...
+    def kmax(self, row: int, k: int) -> KTrees:
+        """Returns the k most probable trees of the sentence `row`."""
 
 
+@dataclass(eq=False)
 class LabelledTrees(Trees):
     """The CRF over labelled binary trees (Zhang et al. 2020, with labels inside), or margins.
 
@@ -165,33 +147,31 @@ class LabelledTrees(Trees):
 
     scores: packed charts of label scores [B, S, L]. arcs: in a joint model, scores [B, n, n+1] of
     head h, 0 the root, for word d + 1 at [d, h], outside of trees' probabilities. group: the label
-    of groups that are no constituents. rooted: whole sentences are constituents of trees found.
-    """
+    of groups that are no constituents. rooted: whether whole sentences are constituents of found
+    trees."""
 
-    def __init__(
-        self,
-        scores: Tensor,
-        lengths: Tensor,
-        *,
-        arcs: Tensor | None = None,
-        group: int | None = None,
-        probabilistic: bool = True,
-        rooted: bool = False,
-    ) -> None:
-        self.scores, self.arcs, self.group = scores, arcs, group
-        self.probabilistic, self.rooted = probabilistic, rooted
-        self.lengths = lengths.to(scores.device)
+    scores: Tensor
+    lengths: Tensor
+    _: KW_ONLY
+    arcs: Tensor | None = None
+    group: int | None = None
+    probabilistic: bool = True
+    rooted: bool = False
+
+    def __post_init__(self) -> None:
+        self.lengths = self.lengths.to(self.scores.device)
 
     @cached_property
     def nodes(self) -> BinaryTrees:  # type: ignore[override]
         return BinaryTrees(torch.logsumexp(self.scores, -1), self.lengths)
 
     def log_prob(self, labels: Tensor) -> Tensor:
-        return log_weight(self.scores, labels, self.lengths, self.group) - self.log_partition
+        return log_weight(self.scores, labels, self.lengths, self.group) - self.nodes.log_partition
 
     def with_gold_groups(self, unknown: Tensor) -> LabelledTrees:
-        """Returns the trees for training. In sentences without gold groups, 0 stands for either
-        label (log-probabilities), or the search leaves groups out (margins)."""
+        """Returns the trees for training, in which `<H>` groups (`hpsg`) have a label, too. unknown
+        [B]: in sentences without gold groups, 0 stands for either label (log-probabilities), or the
+        search leaves groups out (margins)."""
         if self.group is None:
             return self
         scores = self.scores
@@ -203,21 +183,15 @@ class LabelledTrees(Trees):
                 columns[0] = torch.where(at, either, columns[0])
             columns[self.group] = columns[self.group].masked_fill(at, -torch.inf)
             scores = torch.stack(columns, -1)
-        return LabelledTrees(
-            scores,
-            self.lengths,
-            arcs=self.arcs,
-            probabilistic=self.probabilistic,
-            rooted=self.rooted,
-        )
+        return replace(self, scores=scores, group=None)
 
-    def margin(self, labels: Tensor) -> Tensor:
+    def margin(self, labels: Tensor, cost: float = 1.0) -> Tensor:
         """Returns max_T [s(T) + Delta(T, T*)] - s(T*) [B] for gold trees T* with labels [B, S].
 
-        Delta is the number of spans of T with another than the gold label, 0 where there is no gold
-        constituent (Stern et al. 2017; Mrini et al. 2020, section 3.2, eqs. 8 and 9).
+        Delta is `cost` for each span of T with another than the gold label, 0 where there is none
+        in T* (Stern et al. 2017; Mrini et al. 2020, section 3.2, eqs. 8 and 9).
         """
-        augmented = hamming_augment(self.scores, labels)
+        augmented = hamming_augment(self.scores, labels, cost)
         if self.rooted:
             rows, position = root_positions(self.scores, self.lengths)
             augmented[rows, position, 0] = -torch.inf
@@ -247,7 +221,7 @@ class LabelledTrees(Trees):
             real = real.clone()
             real[..., self.group - 1] = -torch.inf
         probable, labels = real.max(-1)
-        gain = (probable - self.nodes.scores).exp() * self.marginals - threshold
+        gain = (probable - self.nodes.scores).exp() * self.nodes.marginals - threshold
         arcs = None
         if self.arcs is not None:
             arcs = arc_weight * torch.softmax(mask_padding(self.arcs, self.lengths), -1)
@@ -269,7 +243,7 @@ class LabelledTrees(Trees):
             _, tree = best_tree(torch.maximum(constituent, empty), self.lengths)
             labelled = tree & (constituent > empty)
         else:
-            probable = self.marginals if self.probabilistic else None
+            probable = self.nodes.marginals if self.probabilistic else None
             joint = best_joint(constituent, empty, arcs, self.lengths, probable)
             labelled, heads = joint.labelled, joint.heads
         if self.group is not None:
@@ -278,16 +252,16 @@ class LabelledTrees(Trees):
         if not self.probabilistic:
             return FoundTrees(labels, heads=heads)
         of_labels = self.scores.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-        probabilities = (of_labels - self.nodes.scores).exp() * self.marginals
+        probabilities = (of_labels - self.nodes.scores).exp() * self.nodes.marginals
         return FoundTrees(labels, probabilities, self.log_prob(labels), heads)
 
     def span_labels(self) -> tuple[Tensor, Tensor]:
-        return _span_labels(self.scores, self.marginals, self.group)
+        return _span_labels(self.scores, self.nodes.marginals, self.group)
 
-    def _kmax(self, row: int, k: int) -> KTrees:
+    def kmax(self, row: int, k: int) -> KTrees:
         """Ranks the `WIDER` k best-scored trees, as no dynamic program ranks sums."""
         lengths = self.lengths[row : row + 1]
-        here = _own_spans(self.scores, lengths)
+        here = own_spans(self.scores, int(lengths))
         chart = self.scores[row, here].unsqueeze(0)
         empty, group = chart[..., 0], self.group
         if group is not None:
@@ -300,6 +274,7 @@ class LabelledTrees(Trees):
         return KTrees(labels[order], log_prob[order])
 
 
+@dataclass(eq=False)
 class TwoStageTrees(Trees):
     """A CRF over binary trees, then a label for each node (Zhang et al. 2020, IJCAI, section 3).
 
@@ -308,20 +283,17 @@ class TwoStageTrees(Trees):
     [N] of N spans to their label scores [N, L].
     """
 
-    def __init__(
-        self,
-        spans: Tensor,
-        label_scores: Callable[[Tensor, Tensor, Tensor], Tensor],
-        lengths: Tensor,
-    ) -> None:
-        self.nodes = BinaryTrees(spans, lengths)
+    spans: Tensor
+    label_scores: Callable[[Tensor, Tensor, Tensor], Tensor]
+    lengths: Tensor
+
+    def __post_init__(self) -> None:
+        self.nodes = BinaryTrees(self.spans, self.lengths)
         self.lengths = self.nodes.lengths
-        self._label_scores = label_scores
-        self._n = chart_length(spans)
 
     def _labels_of(self, rows: Tensor, at: Tensor) -> Tensor:
-        starts, ends = (t.to(at.device) for t in packed_spans(self._n))
-        return self._label_scores(rows, starts[at], ends[at])
+        starts, ends = (t.to(at.device) for t in packed_spans(chart_length(self.spans)))
+        return self.label_scores(rows, starts[at], ends[at])
 
     def _log_probs(self, labels: Tensor) -> tuple[Tensor, Tensor]:
         nodes = left_binarisation(labels, self.lengths)
@@ -354,9 +326,8 @@ class TwoStageTrees(Trees):
         return self._labelled(self.nodes.mbr()[1], threshold)
 
     def _labelled(self, tree: Tensor, threshold: float | None) -> FoundTrees:
-        spans = self.nodes.scores
         rows, at = tree.nonzero(as_tuple=True)
-        scores, sure = self._labels_of(rows, at), self.marginals[rows, at]
+        scores, sure = self._labels_of(rows, at), self.nodes.marginals[rows, at]
         if threshold is None:
             chosen = scores.argmax(-1)
         else:
@@ -365,41 +336,29 @@ class TwoStageTrees(Trees):
         labels = torch.zeros(tree.shape, dtype=torch.long, device=tree.device)
         labels[rows, at] = chosen
         of_labels = torch.log_softmax(scores, -1).gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
-        probabilities = torch.zeros_like(spans)
+        probabilities, log_probs = torch.zeros_like(self.spans), torch.zeros_like(self.spans)
         probabilities[rows, at] = of_labels.exp() * sure
-        added = torch.zeros_like(spans)
-        added[rows, at] = of_labels + spans[rows, at]
-        # Another binarisation than the left one has the same constituents but other nodes.
-        other = _is_binarised_otherwise(labels, tree, self.lengths)
-        if other.any():
-            left = tree.clone()
-            left[other] = left_binarisation(labels[other], self.lengths[other])
-            rows, at = (left & ~tree).nonzero(as_tuple=True)
-            empty = torch.log_softmax(self._labels_of(rows, at), -1)[:, 0]
-            added[rows, at] = empty + spans[rows, at]
-            added.masked_fill_(~left, 0.0)
-        return FoundTrees(labels, probabilities, added.sum(1) - self.log_partition)
+        log_probs[rows, at] = of_labels
+        # another binarisation than the left one has the same constituents but other nodes
+        left = left_binarisation(labels, self.lengths)
+        rows, at = (left & ~tree).nonzero(as_tuple=True)
+        log_probs[rows, at] = torch.log_softmax(self._labels_of(rows, at), -1)[:, 0]
+        log_prob = self.nodes.log_prob(left) + log_probs.masked_fill(~left, 0.0).sum(1)
+        return FoundTrees(labels, probabilities, log_prob)
 
     def span_labels(self) -> tuple[Tensor, Tensor]:
-        rows, at = torch.ones_like(self.nodes.scores, dtype=torch.bool).nonzero(as_tuple=True)
-        scores = self._labels_of(rows, at).unflatten(0, self.nodes.scores.shape)
-        return _span_labels(scores, self.marginals, None)
+        rows, at = torch.ones_like(self.spans, dtype=torch.bool).nonzero(as_tuple=True)
+        scores = self._labels_of(rows, at).unflatten(0, self.spans.shape)
+        return _span_labels(scores, self.nodes.marginals, None)
 
-    def _kmax(self, row: int, k: int) -> KTrees:
-        lengths, here = (
-            self.lengths[row : row + 1],
-            _own_spans(self.nodes.scores, self.lengths[row]),
-        )
-        spans = self.nodes.scores[row, here].unsqueeze(0)
+    def kmax(self, row: int, k: int) -> KTrees:
+        lengths = self.lengths[row : row + 1]
+        here = own_spans(self.spans, int(lengths))
+        spans = self.spans[row, here].unsqueeze(0)
         labels = self._labels_of(torch.full_like(here, row), here)
         chart = spans.unsqueeze(-1) + torch.log_softmax(labels, -1)
         trees, scores = _best_labels(chart, chart[..., 0], None, lengths, k)
         return KTrees(trees, scores - BinaryTrees(spans, lengths).log_partition)
-
-
-def _own_spans(chart: Tensor, length: Tensor) -> Tensor:
-    starts, ends = packed_spans(int(length))
-    return span_position(chart_length(chart), starts, ends).to(chart.device)
 
 
 def _best_labels(
@@ -425,16 +384,3 @@ def _span_labels(scores: Tensor, of_nodes: Tensor, group: int | None) -> tuple[T
     if group is not None:
         shares[..., group] = 0.0
     return (shares.sum(-1) * of_nodes).clamp(0, 1), shares.argmax(-1)
-
-
-def _is_binarised_otherwise(labels: Tensor, tree: Tensor, lengths: Tensor) -> Tensor:
-    """Returns [B]: whether a node of several words without a label is a right child. Right children
-    and the root are the widest nodes with their start."""
-    n = chart_length(tree)
-    starts, ends = (t.to(tree.device) for t in packed_spans(n))
-    widest = torch.zeros(len(tree), n, dtype=torch.long, device=tree.device).scatter_reduce(
-        1, starts.expand(tree.shape), torch.where(tree, ends, 0), "amax"
-    )
-    root = (starts == 0) & (ends == lengths.to(tree.device).unsqueeze(1))
-    new = tree & (labels == 0) & (ends - starts > 1) & ~root
-    return (new & (ends == widest[:, starts])).any(1)

@@ -13,12 +13,10 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..trees.nest import nest
 from ..trees.tree import LabelledSpan
-from .arborescence import is_projective
 from .binarise import collapse_unaries
 
 SUB_HEAD = "<H>"
@@ -38,7 +36,7 @@ class HeadedTree(NamedTuple):
     """A head-driven tree. nodes: constituents and `<H>` groups in preorder, each over other words.
 
     conflicts: number of children, after grouping, whose head neither is the head of their node nor
-    depends on it. The two kinds of syntax disagree there.
+    depends on it. For them constituents and dependencies disagree.
     """
 
     nodes: list[HeadedSpan]
@@ -50,39 +48,6 @@ class HeadedTree(NamedTuple):
         return [node[:3] for node in self.nodes]
 
 
-@dataclass
-class HpsgReport:
-    """Counts over the sentences of a corpus that `lexicalise` has converted. conflicts: as in
-    `HeadedTree`. non_projective: sentences with crossing arcs."""
-
-    sentences: int = 0
-    nodes: int = 0
-    groups: int = 0
-    sentences_with_groups: int = 0
-    conflicts: int = 0
-    sentences_with_conflicts: int = 0
-    non_projective: int = 0
-
-    def add(self, tree: HeadedTree, heads: Sequence[int]) -> None:
-        """Counts the tree that `lexicalise` made with these heads."""
-        groups = sum(node.label == SUB_HEAD for node in tree.nodes)
-        self.sentences += 1
-        self.nodes += len(tree.nodes)
-        self.groups += groups
-        self.sentences_with_groups += groups > 0
-        self.conflicts += tree.conflicts
-        self.sentences_with_conflicts += tree.conflicts > 0
-        self.non_projective += not is_projective(heads)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.sentences} sentences with trees and heads: {self.groups} {SUB_HEAD} groups in "
-            f"{self.sentences_with_groups}, {self.conflicts} words left whose head the trees "
-            f"disagree with in {self.sentences_with_conflicts}, "
-            f"{self.non_projective} non-projective"
-        )
-
-
 def lexicalise(spans: Iterable[LabelledSpan], heads: Sequence[int], n: int) -> HeadedTree:
     """Returns the head-driven tree of n words with these constituents and dependencies.
 
@@ -91,11 +56,8 @@ def lexicalise(spans: Iterable[LabelledSpan], heads: Sequence[int], n: int) -> H
     outside or is a root, else that of its first child. Groups nest along chains of dependents.
     Topmost constituents are grouped like a node's children. Conflicts are children apart from the
     group of the sibling that they depend on, as in non-projective sentences, and children that
-    depend on each other in a cycle. Raises ValueError for heads that are no words, and constituents
-    that are misplaced or cross.
+    depend on each other in a cycle. Raises ValueError for constituents that are misplaced or cross.
     """
-    if len(heads) != n or (n and not 0 <= min(heads) <= max(heads) <= n):
-        raise ValueError(f"expected {n} heads from 0 to {n}, not {list(heads)}")
     # spans count words from 0: the root is at -1, outside of all of them
     fathers = [head - 1 for head in heads]
     constituents = collapse_unaries(spans)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .chart import checked_lengths, span_position, spans_of_width, split_sums, width_slice
+from .chart import chart_length, span_position, spans_of_width, split_sums, width_slice
 
 
 class KBest(NamedTuple):
@@ -39,11 +39,9 @@ def k_best(constituent: Tensor, empty: Tensor, lengths: Tensor, k: int) -> KBest
 
     constituent: packed charts [B, S, A], the score of a span as a constituent with each of A
     labels; empty: [B, S], its score as none; lengths: words of each sentence [B], 1..n. A tree's
-    score is the sum over its left binarisation's spans. -inf excludes. Raises ValueError for k < 1.
+    score is the sum over its left binarisation's spans. -inf excludes.
     """
-    if k < 1:
-        raise ValueError(f"k must be at least 1, got {k}")
-    n, lengths = checked_lengths(constituent, lengths)
+    n, lengths = chart_length(constituent), lengths.to(constituent.device)
     values, labels = _choices(constituent, empty, n, k)
     shape, device = (len(constituent), n + 1, n + 1), constituent.device
     best = values.new_zeros(shape)

@@ -28,14 +28,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .chart import (
-    chart_length,
-    chart_size,
-    packed_spans,
-    root_positions,
-    span_position,
-    width_offset,
-)
+from .chart import chart_length, own_spans, root_positions, span_position, width_offset
 
 BLOCK = 1 << 19
 """Numbers in the sums of one operation, which fit the cache."""
@@ -55,6 +48,13 @@ class JointTree(NamedTuple):
     heads: Tensor
     """[B, n], the head of each word: 0 the root, k word k; 0 past the end of the sentence."""
 
+    @classmethod
+    def none(cls, constituent: Tensor, arcs: Tensor) -> JointTree:
+        """Returns no trees, with score -inf, for charts [B, S] and arcs [B, n, n+1]."""
+        scores = arcs.new_full((len(arcs),), -math.inf)
+        spans, labelled = constituent.new_zeros(2, *constituent.shape, dtype=torch.bool)
+        return cls(scores, spans, labelled, torch.zeros_like(arcs[..., 0], dtype=torch.long))
+
 
 @torch.no_grad()
 def best_joint_tree(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor) -> JointTree:
@@ -66,35 +66,16 @@ def best_joint_tree(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: T
 
     Ties: a span is empty where it may be; the shortest left child and the first head win.
     """
-    size, n = arcs.shape[:2]
-    if constituent.shape != (size, chart_size(n)) or empty.shape != constituent.shape:
-        raise ValueError(
-            f"{n}-word sentences need charts of {[size, chart_size(n)]}, "
-            f"not {list(constituent.shape)} and {list(empty.shape)}"
-        )
-    words = lengths.tolist()
-    if words and not 1 <= min(words) <= max(words) <= n:
-        raise ValueError(f"sentence lengths must be from 1 to {n}, got {words}")
-    best = JointTree(
-        arcs.new_zeros(size),
-        torch.zeros_like(constituent, dtype=torch.bool),
-        torch.zeros_like(constituent, dtype=torch.bool),
-        torch.zeros_like(arcs[..., 0], dtype=torch.long),
-    )
-    for block in _blocks(words):
-        rows = torch.tensor(block, device=arcs.device).unsqueeze(1)
-        longest = words[block[0]]
-        at = span_position(n, *packed_spans(longest)).to(arcs.device)
-        found = _decode(
-            constituent[rows, at],
-            empty[rows, at],
-            arcs[rows.squeeze(1), :longest, : longest + 1],
-            lengths.to(arcs.device)[rows.squeeze(1)],
-        )
-        best.score[rows.squeeze(1)] = found.score
-        best.spans[rows, at] = found.spans
-        best.labelled[rows, at] = found.labelled
-        best.heads[rows.squeeze(1), :longest] = found.heads
+    lengths = lengths.to(arcs.device)
+    best = JointTree.none(constituent, arcs)
+    for block in _blocks(lengths.tolist()):
+        rows = torch.tensor(block, device=arcs.device)
+        longest = int(lengths[block[0]])
+        charts = rows.unsqueeze(1), own_spans(constituent, longest)
+        of_words = arcs[rows, :longest, : longest + 1]
+        found = _decode(constituent[charts], empty[charts], of_words, lengths[rows])
+        best.score[rows], best.spans[charts], best.labelled[charts] = found[:3]
+        best.heads[rows, :longest] = found.heads
     return best
 
 
@@ -112,9 +93,8 @@ def _blocks(lengths: list[int]) -> list[list[int]]:
 
 def _decode(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor) -> JointTree:
     either = torch.maximum(constituent, empty)
-    rows = torch.arange(len(lengths), device=arcs.device)
-    whole = span_position(arcs.shape[1], torch.zeros_like(lengths), lengths)
-    either[rows, whole] = constituent[rows, whole]
+    whole = root_positions(constituent, lengths)
+    either[whole] = constituent[whole]
     left, right = _tables(constituent, either, arcs)
     return _trace(left, right, arcs, lengths, constituent > empty)
 

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .chart import best_tree, packed_spans, span_position
+from .chart import best_tree, own_spans, packed_spans
 from .lexicalised import JointTree, best_joint_tree
 
 EXACT_WORDS = 100
@@ -42,84 +42,69 @@ def best_joint(
 ) -> JointTree:
     """Returns the best joint tree of each sentence, in long sentences of probable spans alone.
 
-    `best_joint_tree` takes time by the fourth power of length. Over EXACT_WORDS words the search
-    therefore covers only spans that are probable without heads. probabilities [B, S]: of spans.
-    Without them, or where they are nan, no span is left out.
+    The time of `best_joint_tree` grows with the fourth power of length. Over EXACT_WORDS words the
+    search therefore covers only spans that are probable without heads. probabilities [B, S]: those
+    of spans. Without them, or where they are nan, no span is left out.
     """
     long = lengths > EXACT_WORDS
     if probabilities is not None:
         long = long & ~probabilities.isnan().any(-1)
     if probabilities is None or not long.any():
         return best_joint_tree(constituent, empty, arcs, lengths)
-    best = JointTree(
-        arcs.new_zeros(len(arcs)),
-        torch.zeros_like(empty, dtype=torch.bool),
-        torch.zeros_like(empty, dtype=torch.bool),
-        torch.zeros_like(arcs[..., 0], dtype=torch.long),
-    )
-    for rows, pruned in ((~long, False), (long, True)):
-        if not rows.any():
-            continue
-        problem = constituent[rows], empty[rows], arcs[rows], lengths[rows]
-        found = _of_probable(probabilities[rows], *problem) if pruned else best_joint_tree(*problem)
-        for field, row_values in zip(best, found, strict=True):
-            field[rows] = row_values
+    best = JointTree.none(constituent, arcs)
+    if (short := ~long).any():
+        found = best_joint_tree(constituent[short], empty[short], arcs[short], lengths[short])
+        for field, of_short in zip(best, found, strict=True):
+            field[short] = of_short
+    for row in long.nonzero().flatten().tolist():
+        n = int(lengths[row])
+        at = own_spans(constituent, n)
+        one, other, probability = (
+            chart[row, at].cpu() for chart in (constituent, empty, probabilities)
+        )
+        found = _of_probable(one, other, arcs[row, :n, : n + 1].cpu(), probability)
+        best.score[row], best.spans[row, at], best.labelled[row, at] = found[:3]
+        best.heads[row, :n] = found.heads
     return best
 
 
 def _of_probable(
-    probability: Tensor, constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor
+    constituent: Tensor, empty: Tensor, arcs: Tensor, probability: Tensor
 ) -> JointTree:
-    keep = torch.zeros_like(probability, dtype=torch.bool)
-    for row, n in enumerate(lengths.tolist()):
-        most = probability[row].topk(min(SPANS_PER_WORD * n, probability.shape[1])).values[-1]
-        # words and the whole sentence are certain
-        keep[row] = probability[row] > most.clamp(LEAST_PROBABILITY, 0.5)
-    found = best_joint_tree_within(keep, constituent, empty, arcs, lengths)
-    lost = found.score == -torch.inf
-    if lost.any():
+    n = len(arcs)
+    most = probability.topk(min(SPANS_PER_WORD * n, len(probability))).values[-1]
+    # words and the whole sentence are certain
+    keep = probability > most.clamp(LEAST_PROBABILITY, 0.5)
+    found = best_joint_tree_within(keep, constituent, empty, arcs)
+    if found.score == -torch.inf:
         # these spans make no tree: add that of the most probable spans
-        keep[lost] |= best_tree(probability[lost], lengths[lost])[1]
-        found = best_joint_tree_within(keep, constituent, empty, arcs, lengths)
+        keep |= best_tree(probability.unsqueeze(0), torch.tensor([n]))[1][0]
+        found = best_joint_tree_within(keep, constituent, empty, arcs)
     return found
 
 
 def best_joint_tree_within(
-    keep: Tensor, constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor
+    keep: Tensor, constituent: Tensor, empty: Tensor, arcs: Tensor
 ) -> JointTree:
-    """Returns the highest-scoring joint tree of each sentence with all nodes in `keep` [B, S].
+    """Returns the highest-scoring joint tree of one sentence with all nodes in `keep` [S].
 
-    Ties are as in `best_joint_tree`. Sentences are decoded one by one, on the CPU. Where the kept
-    spans make no tree, the score is -inf. Raises ValueError if `keep` lacks a sentence or a word.
+    constituent, empty [S], arcs [n, n+1] and ties: as in `best_joint_tree`, without a batch and on
+    the CPU. Words and the whole sentence are kept. Where the kept spans make no tree, the score is
+    -inf.
     """
-    best = JointTree(
-        arcs.new_full((len(arcs),), -torch.inf),
-        torch.zeros_like(keep),
-        torch.zeros_like(keep),
-        torch.zeros_like(arcs[..., 0], dtype=torch.long),
-    )
-    for row, n in enumerate(lengths.tolist()):
-        starts, ends = packed_spans(n)
-        at = span_position(arcs.shape[1], starts, ends).to(keep.device)
-        kept = keep[row, at].cpu()
-        if not (kept[:n].all() and kept[-1]):
-            raise ValueError("the words and the whole of a sentence must be kept")
-        at = at[kept.to(at.device)]
-        chart = _KeptChart(
-            starts[kept].numpy(),
-            ends[kept].numpy(),
-            constituent[row, at].cpu().numpy(),
-            empty[row, at].cpu().numpy(),
-            arcs[row, :n, : n + 1].cpu().numpy(),
-        )
-        best.score[row] = chart.score
-        if chart.score > -np.inf:
-            nodes, certain, heads = chart.walk()
-            best.spans[row, at[nodes]] = True
-            best.labelled[row, at[nodes]] = (constituent > empty)[row, at[nodes]]
-            best.labelled[row, at[certain]] = True
-            best.heads[row, :n] = torch.tensor(heads, device=arcs.device)
-    return best
+    none = JointTree.none(constituent.unsqueeze(0), arcs.unsqueeze(0))
+    score, spans, labelled, heads = (field[0] for field in none)
+    at = keep.nonzero().squeeze(1)
+    charts = (*packed_spans(len(arcs)), constituent, empty)
+    starts, ends, one, other = (chart[at].numpy() for chart in charts)
+    table = _KeptChart(starts, ends, one, other, arcs.numpy())
+    if table.score > -np.inf:
+        nodes, certain, found = table.walk()
+        spans[at[nodes]] = True
+        labelled[at[nodes]] = (constituent > empty)[at[nodes]]
+        labelled[at[certain]] = True
+        heads = torch.tensor(found)
+    return JointTree(score.fill_(table.score), spans, labelled, heads)
 
 
 class _KeptChart:

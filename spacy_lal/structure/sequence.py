@@ -1,4 +1,5 @@
-"""Sequences of labels: the best one (Viterbi), transitions, and spans as BIO labels.
+"""Sequences of labels and of labelled spans: the best ones (Viterbi), in which some labels may
+occur at most once; transitions, and spans as BIO labels.
 
 In a BIO sequence `B-X` begins a span labelled X, `I-X` continues it and `O` is outside. X may have
 a prefix of its own, as in `B-C-ARG1`.
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy
 import torch
 from torch import Tensor
 
@@ -45,10 +47,7 @@ def viterbi(
     number of transitions that differ from their row's lowest, or, into labels that may not follow
     every label, are not -inf. Each label of `once` doubles it: a path's state is its last label and
     the set of these labels it has used.
-
-    Raises ValueError for wrong shapes, lengths, and transitions that are infinite or not a number.
     """
-    _check(scores, lengths, transitions, start)
     batch, n, _ = scores.shape
     lengths = lengths.to(scores.device, torch.long)
     dtype = torch.promote_types(scores.dtype, torch.promote_types(transitions.dtype, torch.float32))
@@ -62,10 +61,16 @@ def viterbi(
     # best[t, j, u, b]: paths up to word t with last label j that have used the labels of subset u.
     # The batch comes last, so that each label is a contiguous row. Padding is unused.
     best = scores.permute(1, 2, 0).to(dtype).unsqueeze(2).repeat(1, 1, subsets, 1)
+    bits = 1 << torch.arange(once.shape[1], device=once.device)
+    subset = torch.arange(subsets, device=once.device).view(1, -1, 1)
+    names = torch.arange(scores.shape[2], device=once.device).view(-1, 1, 1)
+    # the bits of each label [L, 1, B]: its subsets have them, and come from those without
+    own = ((once == names) * bits).sum(-1).unsqueeze(1)
+    best.masked_fill_((subset & own) != own, -torch.inf)
+    source = (subset & ~own).expand_as(best[0])
     first = torch.full_like(best[0], -torch.inf)
     first[:, 0] = 0.0 if start is None else start.to(best).unsqueeze(1)
-    uses = _uses(once)
-    best[0] += _use(first, uses)
+    best[0] += first.gather(1, source)
     lowest, everywhere, previous, following = _exceptions(transitions)
     added = transitions[previous, following].unsqueeze(1)
     following = following.unsqueeze(1).expand(-1, subsets * batch)
@@ -77,19 +82,18 @@ def viterbi(
         torch.index_select(before, 0, previous, out=candidates)
         candidates += added
         paths.scatter_reduce_(0, following, candidates, "amax")
-        now += _use(paths, uses)
+        now += paths.view_as(source).gather(1, source).flatten(1) if subsets > 1 else paths
 
     # Finding the choices of one path again costs L, not L^2, at each word, so none were stored.
     last = lengths - 1
     score, state = best[last, :, :, every].flatten(1).max(1)
     label, used = state // subsets, state % subsets
-    bits = 1 << torch.arange(once.shape[1], device=once.device)
     labels = lengths.new_zeros(n, batch)
     labels[-1] = label
     for t in range(n - 2, -1, -1):
         ends = best[t, :, 0]
-        if uses:
-            earlier = used & ~((once == label.unsqueeze(1)) * bits).sum(1)
+        if subsets > 1:
+            earlier = used & ~own[label, 0, every]
             used = torch.where(t < last, earlier, used)
             ends = best[t].flatten(1).index_select(1, used * batch + every)
         choice = (ends + transitions.index_select(1, label)).max(0).indices
@@ -97,48 +101,6 @@ def viterbi(
         labels[t] = label
     words = torch.arange(n, device=best.device) <= last.unsqueeze(1)
     return BestPaths(labels.T.where(words, 0), score)
-
-
-def _uses(once: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """Returns, for each column of `once` [B, k], flat cells of [L, 2^k, B] with that last label, of
-    subsets without the label and, in the same order, with it."""
-    batch, k = once.shape
-    every, subset = (torch.arange(size, device=once.device) for size in (batch, 1 << k))
-    uses = []
-    for bit in range(k):
-        without = subset[(subset >> bit) % 2 == 0].unsqueeze(1)
-        cells = ((once[:, bit] * len(subset) + without) * batch + every).flatten()
-        uses.append((cells, cells + (batch << bit)))
-    return uses
-
-
-def _use(paths: Tensor, uses: list[tuple[Tensor, Tensor]]) -> Tensor:
-    """Moves paths in place from the subset before their last label to the one with it. Paths that
-    had used the label before become forbidden."""
-    cells = paths.view(-1)
-    for without, used in uses:
-        cells.index_copy_(0, used, cells.index_select(0, without))
-        cells.index_fill_(0, without, -torch.inf)
-    return paths
-
-
-def _check(scores: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor | None) -> None:
-    if scores.ndim != 3:
-        raise ValueError(f"scores must have the shape [batch, n, labels], not {list(scores.shape)}")
-    batch, n, size = scores.shape
-    if transitions.shape != (size, size):
-        raise ValueError(
-            f"{size} labels need [{size}, {size}] transitions, not {list(transitions.shape)}"
-        )
-    if start is not None and start.shape != (size,):
-        raise ValueError(f"{size} labels need [{size}] start scores, not {list(start.shape)}")
-    for name, values in (("transitions", transitions), ("start scores", start)):
-        if values is not None and not (values < torch.inf).all():
-            raise ValueError(f"{name} must be finite or -inf, not inf or nan")
-    if lengths.shape != (batch,):
-        raise ValueError(f"{batch} sequences need {batch} lengths, not {list(lengths.shape)}")
-    if batch and (int(lengths.min()) < 1 or int(lengths.max()) > n):
-        raise ValueError(f"sequence lengths must be from 1 to {n}, got {lengths.tolist()}")
 
 
 def _exceptions(transitions: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -158,7 +120,7 @@ def _exceptions(transitions: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 MOST_STATES = 1 << 24
-"""Words times states of the sequences in one search: 64 MB of floats."""
+"""Words times states of the sequences in one search (64 MB of floats), or times words."""
 
 
 @torch.no_grad()
@@ -171,8 +133,8 @@ def unique_viterbi(
 ) -> BestPaths:
     """Returns the best sequences, as `viterbi`, with each label of `unique` [C] at most once.
 
-    The first search is unconstrained, and each next one constrains the labels that the sequence
-    before repeats. A sequence that breaks no constraint is the best of a superset of the allowed
+    The first search is unconstrained, and each next search constrains the labels that the last
+    result repeats. A sequence that breaks no constraint is the best of a superset of the allowed
     ones. Each further search of a sequence costs 2^k times as much, with k its constrained labels.
     """
     labels, score = viterbi(scores, lengths, transitions, start)
@@ -207,14 +169,12 @@ def transition_probs(counts: Tensor) -> Tensor:
     """Returns the relative frequency of each label given the one before; unseen pairs have 0.
 
     counts: [L, L], how often label j follows label i in the training data; or [L], how often each
-    label comes first. Raises ValueError for negative counts.
+    label comes first.
 
     Strubell et al. 2018 ("Predicting semantic roles") decode label scores with these probabilities.
     Their released code adds them to the logits, without logarithms and without a term for the first
     word: an unseen pair then costs at most 1, and sequences may be invalid.
     """
-    if (counts < 0).any():
-        raise ValueError("counts of transitions must not be negative")
     return (counts / counts.sum(-1, keepdim=True)).nan_to_num(0.0)
 
 
@@ -256,3 +216,122 @@ def _split(label: str) -> tuple[str, str]:
     if label != "O" and (tag not in ("B", "I") or not name):
         raise ValueError(f"{label!r} is none of the BIO labels O, B-… and I-…")
     return tag, name
+
+
+Array = numpy.ndarray
+Spans = list[tuple[int, int, int]]
+"""(start, end, label) in order of the words."""
+
+
+def best_spans(
+    begin: Tensor,
+    inside: Tensor,
+    outside: Tensor,
+    whole: Tensor,
+    losses: Tensor,
+    lengths: Tensor,
+    unique: Sequence[int] = (),
+) -> list[Spans]:
+    """Returns the disjoint spans of highest score (a semi-Markov model's Viterbi).
+
+    begin, inside: [B, n, C], scores of a word that begins or continues a span of each label; -inf
+    forbids. outside: [B, n], scores of a word in no span. whole: [B, n, n], whether the words i to
+    j are a constituent. losses: [C], the cost (at least 0) of a span of each label that is no
+    constituent. lengths: [B], in 1..n. unique: labels that occur at most once in a sequence.
+
+    Sarawagi and Cohen (2004). A label's best span that is no constituent begins at its last word or
+    extends that of the word before, so the work grows with C n and the number of constituents, not
+    with C n². Where a label of `unique` comes twice, its one span begins in the first half of these
+    spans or after them, and the search takes both cases unless they can't win. Ties: a word outside
+    before a span, longer spans before shorter, lower labels before higher.
+    """
+    _, n, size = begin.shape
+    rows = max(1, MOST_STATES // max(1, n * max(n, size)))
+    of_words = [t.double().cpu().numpy() for t in (begin, inside, outside)]
+    constituents, lost = whole.cpu().numpy(), losses.double().cpu().numpy()
+    best: list[tuple[float, Spans]] = [(-numpy.inf, []) for _ in begin]
+    # searches: their row, the most that they may score, words at which a label may not begin
+    searches: list[tuple[int, float, list[tuple[slice, int]]]]
+    searches = [(row, numpy.inf, []) for row in range(len(begin))]
+    while searches:
+        part = [search for search in searches[:rows] if search[1] > best[search[0]][0]]
+        searches = searches[rows:]
+        at = [row for row, *_ in part]
+        starts, later, alone = (array[at] for array in of_words)
+        for sequence, (*_, forbidden) in zip(starts, part, strict=True):
+            for words, label in forbidden:
+                sequence[words, label] = -numpy.inf
+        found = _search(starts, later, alone, constituents[at], lost, lengths[at].tolist())
+        for (row, _, forbidden), (score, spans) in zip(part, found, strict=True):
+            if repeated := _first_half(spans, unique):
+                label, last = repeated
+                for words in (slice(last + 1, None), slice(last + 1)):
+                    searches.append((row, score, [*forbidden, (words, label)]))
+            elif score > best[row][0]:
+                best[row] = score, spans
+    return [spans for _, spans in best]
+
+
+def _search(
+    begin: Array, inside: Array, outside: Array, whole: Array, losses: Array, lengths: list[int]
+) -> list[tuple[float, Spans]]:
+    batch, n, _ = begin.shape
+    # words that can't be inside: sums of -inf have no differences
+    never = numpy.isneginf(inside)
+    sums = numpy.where(never, 0, inside).cumsum(1)
+    broken = never.cumsum(1)
+    # value of a span of words i to j: start[i] + sums[j], unless one after i can't be inside
+    start = begin - sums
+    starts_of = [
+        numpy.flatnonzero(column[: j + 1])
+        for j, column in enumerate(numpy.asarray(whole.any(axis=0)).T)
+    ]
+    best = numpy.zeros((batch, n + 1))
+    back = numpy.full((batch, n, 2), -1)
+    longest = numpy.full_like(start[:, 0], -numpy.inf)
+    first = numpy.zeros(longest.shape, dtype=numpy.int64)
+    for j in range(n):
+        start[:, j] += best[:, j, None]
+        longest[never[:, j]] = -numpy.inf
+        here = start[:, j] > longest
+        longest, first = numpy.where(here, start[:, j], longest), numpy.where(here, j, first)
+        value, at = longest - losses, first
+        if len(starts := starts_of[j]):
+            there = whole[:, starts, j, None] & (broken[:, starts] == broken[:, j, None])
+            values = numpy.where(there, start[:, starts], -numpy.inf)
+            which = values.argmax(1)
+            top, begins = numpy.take_along_axis(values, which[:, None], 1)[:, 0], starts[which]
+            better = (top > value) | ((top == value) & (begins < at))
+            value, at = numpy.where(better, top, value), numpy.where(better, begins, at)
+        value = value + sums[:, j]
+        highest = value.max(1)
+        begins = numpy.where(value < highest[:, None], n, at)
+        chosen = numpy.stack([begins.min(1), begins.argmin(1)], 1)
+        alone = best[:, j] + outside[:, j]
+        best[:, j + 1] = numpy.maximum(highest, alone)
+        back[:, j] = numpy.where((highest > alone)[:, None], chosen, -1)
+    return [
+        (float(best[row, end]), _spans(back[row].tolist(), end)) for row, end in enumerate(lengths)
+    ]
+
+
+def _spans(back: list[list[int]], end: int) -> Spans:
+    spans = []
+    while end:
+        first, label = back[end - 1]
+        if label >= 0:
+            spans.append((first, end, label))
+        end = first if label >= 0 else end - 1
+    return spans[::-1]
+
+
+def _first_half(spans: Spans, unique: Sequence[int]) -> tuple[int, int] | None:
+    """Returns the most repeated label, and the last beginning in the first half of its spans."""
+    begins: dict[int, list[int]] = {label: [] for label in unique}
+    for start, _, label in spans:
+        if label in begins:
+            begins[label].append(start)
+    label = max(begins, key=lambda label: len(begins[label]), default=-1)
+    if label < 0 or len(begins[label]) < 2:
+        return None
+    return label, begins[label][len(begins[label]) // 2 - 1]

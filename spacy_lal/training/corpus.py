@@ -1,7 +1,14 @@
-"""Readers of Docs with span groups: `spacy-lal.Corpus.v1`; several mixed: `spacy-lal.Mix.v1`."""
+"""Readers of Docs with span groups: `spacy-lal.Corpus.v1`, several mixed (`spacy-lal.Mix.v1`), and
+single sentences as running text (`spacy-lal.Paragraphs.v1`). New errors in every reading
+(`spacy-lal.corrupt.v1`)."""
 
+import math
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import KW_ONLY, dataclass
+from hashlib import blake2b
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +17,21 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.corpus import walk_corpus
 
-from ..annotations import bare_doc
+from ..annotations.constituents import CONSTITUENTS_KEY
+from ..annotations.frames import FRAMES_KEY
+from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, set_errors
+from ..annotations.retokenized import PARAGRAPH
+from ..annotations.words import bare_doc
+from ..artificial_errors.corrupt import corrupt_doc, sentence_random
+from ..artificial_errors.error_model import ErrorModel
 from ..formats.docbins import read_spacy
+from .noise import Noise, running_text
 
 Augmenter = Callable[[Language, Example], Iterator[Example]]
 Reader = Callable[[Language], Iterable[Example]]
 
 
+@dataclass
 class Corpus:
     """Read the Docs of `.spacy` files as training examples.
 
@@ -24,27 +39,19 @@ class Corpus:
     (constituents, frames) in `Span.as_doc()`, this one keeps Docs whole. The Doc to be predicted
     gets the gold words and sentence starts.
 
-    path: a `.spacy` file or a directory of them. max_length: most tokens of a Doc; longer ones are
+    path: a `.spacy` file or a directory of them. max_length: most tokens of a Doc; longer Docs are
         left out; 0 for no limit.
     limit: most Docs to read, 0 for all. shuffle: in a new order every time.
-    augmenter: makes one or more examples of each, such as `spacy-lal.corrupt.v1`.
+    augmenter: makes one or more examples of each example, such as `spacy-lal.corrupt.v1`.
     Raises ValueError, when read, for a malformed file, and where there are no Docs.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        *,
-        max_length: int = 0,
-        limit: int = 0,
-        shuffle: bool = False,
-        augmenter: Augmenter | None = None,
-    ) -> None:
-        self.path = Path(path)
-        self.max_length = max_length
-        self.limit = limit
-        self.shuffle = shuffle
-        self.augmenter = augmenter
+    path: str | Path
+    _: KW_ONLY
+    max_length: int = 0
+    limit: int = 0
+    shuffle: bool = False
+    augmenter: Augmenter | None = None
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         docs: Iterable[Doc] = self.docs(nlp)
@@ -60,21 +67,18 @@ class Corpus:
 
     def docs(self, nlp: Language) -> Iterator[Doc]:
         """Yield the gold Docs in the files' order."""
-        if not self.path.exists():
+        if not Path(self.path).exists():
             raise FileNotFoundError(f"no corpus at {self.path}: no such file or directory")
-        paths = walk_corpus(self.path, ".spacy") if self.path.is_dir() else [self.path]
+        paths = walk_corpus(self.path, ".spacy")
         if not paths:
-            raise ValueError(f"no .spacy files in {self.path}")
+            raise ValueError(f"no .spacy files in {self.path}: `spacy lal convert` makes them")
+        most = self.max_length or math.inf
+        docs = (doc for path in paths for doc in read_spacy(path, nlp.vocab))
+        some = islice((doc for doc in docs if 0 < len(doc) <= most), self.limit or None)
         count = 0
-        for path in paths:
-            if path.suffix != ".spacy":
-                raise ValueError(f"{path} is no .spacy file: `spacy lal convert` makes them")
-            for doc in read_spacy(path, nlp.vocab):
-                if self.limit and count >= self.limit:
-                    return
-                if len(doc) and not (self.max_length and len(doc) > self.max_length):
-                    count += 1
-                    yield doc
+        for doc in some:
+            count += 1
+            yield doc
         if not count:
             short = f" of at most {self.max_length} tokens" if self.max_length else ""
             raise ValueError(f"no Docs{short} in {self.path}")
@@ -87,8 +91,8 @@ class Mix:
     deterministic. A corpus that ends starts again. Only the readers' own data stays in memory.
 
     corpora: readers by name. shares: proportions of words, by the same names.
-    epoch_words: words of an epoch; the next continues where it stopped. With `max_epochs = -1` all
-        of the corpora are read in turn; otherwise spaCy keeps and repeats the first epoch.
+    epoch_words: words of an epoch; the next epoch continues where it stopped. With `max_epochs =
+        -1` all of the corpora are read in turn; otherwise spaCy keeps and repeats the first epoch.
     Raises ValueError for shares that aren't positive or have other names; when read, if a corpus
     has no words.
     """
@@ -100,13 +104,10 @@ class Mix:
                 "spacy-lal.Mix.v1: corpora and shares must have the same names: corpora are "
                 f"{sorted(corpora)}, shares are of {sorted(shares)}"
             )
-        for name, share in shares.items():
-            if not share > 0:
-                raise ValueError(
-                    f"spacy-lal.Mix.v1: the share of {name} must be above 0, not {share}"
-                )
-        if epoch_words < 1:
-            raise ValueError(f"spacy-lal.Mix.v1: epoch_words must be at least 1, not {epoch_words}")
+        positive = {f"the share of {name}": share for name, share in shares.items()}
+        for name, value in (positive | {"epoch_words": epoch_words}).items():
+            if not value > 0:
+                raise ValueError(f"spacy-lal.Mix.v1: {name} must be above 0, not {value}")
         self.corpora = corpora
         self.shares = shares
         self.epoch_words = epoch_words
@@ -141,3 +142,135 @@ def _again(name: str, read: Reader, nlp: Language) -> Iterator[Example]:
             yield example
         if not words:
             raise ValueError(f"spacy-lal.Mix.v1: {name} has no words")
+
+
+@dataclass
+class Paragraphs:
+    """Read the Docs of `.spacy` files, one sentence each, as texts of several sentences.
+
+    path: a `.spacy` file or a directory of them. line_breaks, lower_case, unstopped, spaces: see
+        `Noise`.
+    single: probability that a sentence begins a text though it could continue the one before.
+    blank_lines: share of paragraphs that follow another in the same text, after a blank line;
+        sentences outside paragraphs stay alone.
+    tokenized: share of texts with the pipeline's own tokens instead of the gold ones.
+    max_length: most gold tokens of a text, unless one sentence has more.
+    sentence_starts: whether the Docs to be predicted have sentence starts; parsers learn with gold
+        sentences, sentence finders are evaluated without.
+    shuffle: new order and new texts at every reading; otherwise both are fixed. spaCy reads anew
+        for each epoch only with `max_epochs = -1`.
+
+    Texts depend only on `seed` and, with `shuffle`, on the number of readings. Sentences with
+    different layers of annotation are kept apart; grammatical errors are dropped. Raises ValueError
+    for shares outside 0 to 1 and, when read, as `Corpus` does.
+    """
+
+    path: str | Path
+    line_breaks: float = 0.3
+    lower_case: float = 0.15
+    unstopped: float = 0.15
+    single: float = 0.0
+    blank_lines: float = 0.3
+    tokenized: float = 0.5
+    max_length: int = 200
+    sentence_starts: bool = True
+    shuffle: bool = False
+    seed: int = 0
+    spaces: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.noise = Noise(self.line_breaks, self.lower_case, self.unstopped, self.spaces)
+        others = {name: getattr(self, name) for name in ("single", "blank_lines", "tokenized")}
+        for name, share in (others | vars(self.noise)).items():
+            if not 0 <= share <= 1:
+                raise ValueError(
+                    f"spacy-lal.Paragraphs.v1: {name} must be from 0 to 1, not {share}"
+                )
+        self._read = 0
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        rng = random.Random(f"{self.seed} {self._read}")
+        self._read += self.shuffle
+        texts: list[list[Doc]] = []
+        for doc in Corpus(self.path).docs(nlp):
+            if texts and self._goes_on(texts[-1], doc, rng):
+                texts[-1].append(doc)
+            else:
+                texts.append([doc])
+        if self.shuffle:
+            rng.shuffle(texts)
+        for text in texts:
+            gaps = [_gap(before, after) for before, after in pairwise(text)]
+            tokenizer = nlp.tokenizer if rng.random() < self.tokenized else None
+            reference = running_text(text, gaps, self.noise, rng, nlp.vocab, tokenizer)
+            predicted = bare_doc(reference, nlp.vocab, sentence_starts=self.sentence_starts)
+            yield Example(predicted, reference)
+
+    def _goes_on(self, text: list[Doc], doc: Doc, rng: random.Random) -> bool:
+        before = text[-1]
+        return (
+            sum(map(len, text)) + len(doc) <= self.max_length
+            and _layers(before) == _layers(doc)
+            and rng.random() >= self.single
+            and all(sentence.user_data.get(PARAGRAPH) for sentence in (before, doc))
+            and (_gap(before, doc) == " " or rng.random() < self.blank_lines)
+        )
+
+
+def _gap(before: Doc, after: Doc) -> str:
+    same = before.user_data[PARAGRAPH] == after.user_data[PARAGRAPH]
+    return " " if same else "\n\n"
+
+
+def _layers(doc: Doc) -> tuple[bool, ...]:
+    spans = (key in doc.spans for key in (CONSTITUENTS_KEY, FRAMES_KEY))
+    return (doc.has_annotation("DEP"), doc.has_annotation("TAG"), *spans)
+
+
+class CorruptAugmenter:
+    """Examples with errors in `reference.spans["errors"]`, made of examples without this group.
+
+    model: path of an error model's JSON. rate: expected share of tokens that are errors.
+    level: share of examples that get errors. The others get an empty group, as correct text, so
+        unlabelled text has to be correct.
+
+    Examples with the group, even an empty one, stay as they are. A corrupted Doc keeps only words,
+    whitespace and sentence starts; the Doc to be predicted has the same words and sentence starts.
+    Errors depend on `seed`, on the example's words and on the number of earlier occurrences of
+    these words, not on the order of examples. Every reading makes new errors, but spaCy reads a
+    corpus again for each epoch only with `max_epochs = -1`, which initialises with 100 examples.
+    Raises ValueError for a malformed model, and for a rate or level outside 0 to 1.
+    """
+
+    def __init__(self, model: str | Path, rate: float, level: float, seed: int) -> None:
+        for name, value in (("rate", rate), ("level", level)):
+            if not 0 <= value <= 1:
+                raise ValueError(f"spacy-lal.corrupt.v1: {name} must be from 0 to 1, not {value}")
+        self.model = ErrorModel.load(model)
+        self.rate = rate
+        self.level = level
+        self.seed = seed
+        self._seen: Counter[bytes] = Counter()
+
+    def __call__(self, nlp: Language, example: Example) -> Iterator[Example]:
+        reference = example.reference
+        if ERRORS_KEY in reference.spans or not len(reference):
+            yield example
+            return
+        words = [token.text for token in reference]
+        key = blake2b("\n".join(words).encode("utf8", "surrogatepass"), digest_size=12).digest()
+        round = self._seen[key]
+        self._seen[key] += 1
+        # of the whole Doc, apart from the generators of its sentences, even if it has only one
+        if sentence_random(self.seed, ["", *words], round).random() >= self.level:
+            # the example's own Doc may return in the next epoch
+            correct = reference.copy()
+            set_errors(correct, [CORRECT] * len(correct))
+            yield Example(example.predicted, correct)
+            return
+        corrupted = corrupt_doc(
+            reference, nlp.vocab, self.model, self.rate, seed=self.seed, round=round
+        )
+        starts = example.predicted.has_annotation("SENT_START")
+        predicted = bare_doc(corrupted, nlp.vocab, sentence_starts=starts)
+        yield Example(predicted, corrupted)

@@ -51,12 +51,7 @@ INFIXES = (
 
 PREFIX_RULES = (r"-(?=[$\d])", r"'\d\d(?!\d)s?", *RUNS, rf"/(?={_LETTER}+$)", rf"-(?={_LETTER}+$)")
 """Splits at the beginning of a word, beside spaCy's own rules."""
-SUFFIX_RULES = (
-    *RUNS,
-    "-{2,}",
-    rf"(?<={_LETTER}{{2}})-",
-    r"(?<=\d)(?:k|[AaPp]\.?[Mm]\.?)",
-)
+SUFFIX_RULES = (*RUNS, "-{2,}", rf"(?<={_LETTER}{{2}})-", r"(?<=\d)(?:k|[AaPp]\.?[Mm]\.?)")
 """Splits at the end of a word, beside spaCy's own rules."""
 SPECIAL = {
     "alot": ("a", "lot"),
@@ -80,18 +75,14 @@ def use_treebank_tokens(nlp: Language) -> Language:
     others = [rule for rule in infixes if "(?:-|" not in rule]
     if nlp.lang != "en" or not isinstance(tokenizer, Tokenizer) or len(others) == len(infixes):
         raise ValueError(f"treebank tokens are for spaCy's tokenizer of English, not {nlp.lang!r}")
+    prefixes = [*PREFIX_RULES, *(nlp.Defaults.prefixes or ())]
+    suffixes = [*SUFFIX_RULES, *(nlp.Defaults.suffixes or ())]
     tokenizer.infix_finditer = compile_infix_regex([*INFIXES, *others, BETWEEN_LETTERS]).finditer
-    tokenizer.prefix_search = compile_prefix_regex(
-        [*PREFIX_RULES, *(nlp.Defaults.prefixes or ())]
-    ).search
-    tokenizer.suffix_search = compile_suffix_regex(
-        [*SUFFIX_RULES, *(nlp.Defaults.suffixes or ())]
-    ).search
+    tokenizer.prefix_search = compile_prefix_regex(prefixes).search
+    tokenizer.suffix_search = compile_suffix_regex(suffixes).search
     tokenizer.token_match = re.compile("(?:" + "|".join(WHOLE) + ")$").match
-    rules = dict(tokenizer.rules or {})
-    for text in UNSPECIAL:
-        rules.pop(text, None)
-    tokenizer.rules = rules
+    rules = (tokenizer.rules or {}).items()
+    tokenizer.rules = {text: parts for text, parts in rules if text not in UNSPECIAL}
     for text, parts in SPECIAL.items():
         tokenizer.add_special_case(text, [{ORTH: part} for part in parts])
     return nlp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from timeit import default_timer
 from typing import Any
@@ -26,11 +26,9 @@ from spacy.util import registry, resolve_dot_names
 from thinc.api import Optimizer, fix_random_seed, set_gpu_allocator
 from wasabi import msg
 
-from ..formats.whole_files import remove_unfinished, replace_folder
-from .checkpoint import Saved, random_state, with_own_random
+from ..formats.files import remove_unfinished, replace_folder
+from .checkpoint import Saved, models_of, random_state, with_own_random
 from .same_run import describe_pipeline
-
-Batch = list[Example]
 
 
 class CorpusError(ValueError):
@@ -64,9 +62,15 @@ def train(
     settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
     corpora = [settings["train_corpus"], settings["dev_corpus"]]
     train_corpus, dev_corpus = resolve_dot_names(config, corpora)
-    dev_corpus = _named(dev_corpus)
+
+    def dev(nlp: Language) -> Iterator[Example]:
+        try:
+            yield from dev_corpus(nlp)
+        except ValueError as error:  # apart from training's own
+            raise CorpusError(str(error)) from error
+
     before_to_disk = create_before_to_disk_callback(settings["before_to_disk"])
-    evaluate = create_evaluation_callback(nlp, dev_corpus, settings["score_weights"])
+    evaluate = create_evaluation_callback(nlp, dev, settings["score_weights"])
     optimizer: Optimizer = settings["optimizer"]
     frozen = settings["frozen_components"]
     data_random = resume["data_random"] if resume is not None else random_state(gpus=False)
@@ -91,14 +95,10 @@ def train(
         saved.write(output)
     else:
         msg.info(f"Goes on after {resume['progress']['steps']} steps")
-        saved.read(output, resume, batches, lambda: dev_corpus(nlp))
+        saved.read(output, resume, batches, lambda: dev(nlp))
     progress = saved.progress
 
     msg.info(f"Pipeline: {nlp.pipe_names}")
-    if frozen:
-        msg.info(f"Frozen components: {frozen}")
-    if settings["annotating_components"]:
-        msg.info(f"Set annotations on update for: {settings['annotating_components']}")
     msg.info(f"Learn rate: {optimizer.learn_rate}")
     with nlp.select_pipes(disable=frozen):
         log_step, finalize_logger = settings["logger"](nlp, sys.stdout, sys.stderr)
@@ -152,12 +152,12 @@ def train(
 
 def _update(
     nlp: Language,
-    batch: Batch,
+    batch: list[Example],
     optimizer: Optimizer,
     losses: dict[str, float],
     settings: dict[str, Any],
 ) -> None:
-    frozen: Collection[str] = settings["frozen_components"]
+    frozen = settings["frozen_components"]
     for part in subdivide_batch(batch, settings["accumulate_gradient"]):
         nlp.update(
             part,
@@ -167,23 +167,8 @@ def _update(
             exclude=frozen,
             annotates=settings["annotating_components"],
         )
-    pipes: list[tuple[str, Any]] = nlp.pipeline
-    for name, pipe in pipes:
-        trainable = getattr(pipe, "is_trainable", False)
-        if name not in frozen and trainable and pipe.model not in (True, False, None):
+    for name in models_of(nlp, frozen):
+        pipe: Any = nlp.get_pipe(name)
+        if getattr(pipe, "is_trainable", False):
             pipe.finish_update(optimizer)
     optimizer.step_schedules()
-
-
-def _named(
-    corpus: Callable[[Language], Iterable[Example]],
-) -> Callable[[Language], Iterator[Example]]:
-    """Return the reader with its ValueErrors as CorpusErrors, apart from training's own."""
-
-    def read(nlp: Language) -> Iterator[Example]:
-        try:
-            yield from corpus(nlp)
-        except ValueError as error:
-            raise CorpusError(str(error)) from error
-
-    return read

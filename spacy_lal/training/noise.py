@@ -29,9 +29,9 @@ INNER_MARKS = frozenset({",", ":", ";", "--", "-", '"', "“", "”"})
 class Noise:
     """Shares of texts (0 to 1) with noise that affects sentence boundaries.
 
-    line_breaks: at some width, between sentences, or anywhere now and then.
+    line_breaks: line breaks at some width, between sentences, or now and then.
     lower_case: small letters at the beginning of sentences, or throughout.
-    unstopped: no full stops, or no punctuation.
+    unstopped: missing full stops, or no punctuation.
     spaces: several spaces between sentences, or anywhere now and then.
     """
 
@@ -59,7 +59,7 @@ def running_text(
     vocab: Vocab,
     tokenizer: Tokenizer | None = None,
 ) -> Doc:
-    """Join sentences, one a Doc, to one annotated Doc.
+    """Join Docs of one sentence each to one annotated Doc.
 
     between: whitespace after each Doc but the last. tokenizer: source of the Doc's tokens, unless
         they cut constituents, roles or subtrees of gold tokens; None for the gold tokens.
@@ -97,16 +97,13 @@ def _words(docs: Sequence[Doc], between: Sequence[str]) -> list[_Word]:
 def _without_marks(words: list[_Word], docs: Sequence[Doc], rng: random.Random) -> list[_Word]:
     """Remove full stops of sentences or all punctuation; words stay apart."""
     every = rng.random() < 0.3
-    governors = {
-        head for doc, first in _offsets(docs) for t in doc
-        if (head := t.head.i + first) != t.i + first
-    }  # fmt: skip
-    roots = {t.i + first for doc, first in _offsets(docs) for t in doc if t.head.i == t.i}
     headed = docs[0].has_annotation("DEP")
+    # a root is its own head
+    heads = {t.head.i + first for doc, first in _offsets(docs) for t in doc if headed}
     kept: list[_Word] = []
     for word in words:
         final = word.last and word.text in FULL_STOPS and (every or rng.random() < 0.8)
-        leaf = not headed or (word.token not in governors and word.token not in roots)
+        leaf = word.token not in heads
         if kept and leaf and not kept[-1].last and (final or (every and word.text in INNER_MARKS)):
             kept[-1].after = kept[-1].after or word.after
             if word.last:
@@ -173,15 +170,10 @@ def _retokenised(pieces: Sequence[Piece], docs: Sequence[Doc], tokenizer: Tokeni
     may_merge = _merging(docs)
     found: list[Piece] = []
     i = j = 0
-    while i < len(pieces):
-        first, first_made = i, j
-        i, j = i + 1, j + 1
-        while ends[i - 1] != made_ends[j - 1]:
-            if ends[i - 1] < made_ends[j - 1]:
-                i += 1
-            else:
-                j += 1
-        group, tokens = pieces[first:i], made[first_made:j]
+    for border in sorted({*ends}.intersection(made_ends)):
+        stop, made_stop = ends.index(border, i) + 1, made_ends.index(border, j) + 1
+        group, tokens = pieces[i:stop], made[j:made_stop]
+        i, j = stop, made_stop
         sources = range(
             min((p.sources.start for p in group if p.sources), default=0),
             max((p.sources.stop for p in group if p.sources), default=0),

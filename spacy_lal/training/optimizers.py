@@ -18,8 +18,6 @@ Rows = slice | Ints1d
 
 _BLOCK = 1 << 15
 """Elements updated at once; they fit a CPU cache, which doubles the speed of large matrices."""
-_LAYER = re.compile(r"(?:^|\.)(\d+)(?:\.|$)")
-"""The number of a layer in a parameter name such as `transformer.encoder.layer.3.output.bias`."""
 
 
 @with_settings_of(Adam)
@@ -59,12 +57,7 @@ class Nadam(Optimizer):
     def __call__(
         self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, *, lr_scale: float = 1.0
     ) -> tuple[FloatsXd, FloatsXd]:
-        """Update `weights` in place and zero `gradient`; ValueError if their shapes differ."""
-        if weights.shape != gradient.shape:
-            raise ValueError(
-                f"{key}: weights and gradient must have the same shape: the shape of the "
-                f"weights is {weights.shape}, that of the gradient {gradient.shape}"
-            )
+        """Update `weights` in place and zero `gradient`."""
         if not weights.size:
             return weights, gradient
         ops = get_array_ops(weights)
@@ -137,9 +130,9 @@ class GroupedAdam(Optimizer):
         `$$`.
 
     All other settings are those of Thinc's `Adam.v1`; any float may be a schedule. grad_clip limits
-    the norm of each parameter's gradient, since an optimizer gets one at a time. use_averages takes
-    as much memory as the trained parameters again, and a sixth of the update's time. Raises
-    ValueError for a group with other settings or values out of range.
+    the norm of each parameter's gradient, since an optimizer gets one parameter at a time.
+    use_averages takes the memory of a second copy of the trained parameters, and a sixth of the
+    update's time. Raises ValueError for a group with other settings or values out of range.
     """
 
     __slots__ = ["_factors", "_unused", "groups"]
@@ -186,14 +179,10 @@ class GroupedAdam(Optimizer):
 
 
 def _group(settings: dict[str, Any]) -> tuple[re.Pattern[str], float]:
-    if "names" not in settings or settings.keys() - {"names", "factor"}:
-        raise ValueError(f"a group of parameters has names and a factor, and can't be {settings}")
-    names, factor = settings["names"], settings.get("factor", 1.0)
-    if not 0 <= factor < math.inf:
-        raise ValueError(
-            f"the factor of the group {names!r} is {factor}: it must be at least 0, and finite"
-        )
     try:
-        return re.compile(names), factor
-    except re.error as err:
-        raise ValueError(f"names is no regular expression: {names!r}: {err}") from None
+        names, factor = re.compile(settings["names"]), settings.get("factor", 1.0)
+    except (KeyError, re.error) as error:
+        raise ValueError(f"a group needs names, a regular expression: {settings}") from error
+    if settings.keys() - {"names", "factor"} or not 0 <= factor < math.inf:
+        raise ValueError(f"a group has names and a factor of at least 0, not {settings}")
+    return names, factor

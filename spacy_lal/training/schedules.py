@@ -1,9 +1,9 @@
 """Learning rates: `spacy-lal.inverse_sqrt.v1`, and `spacy-lal.plateau.v1` with its logger."""
 
 import math
-import threading
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from itertools import count
 from typing import IO, Any
 from weakref import WeakSet
@@ -32,12 +32,13 @@ def make_inverse_sqrt(factor: float, warmup_steps: int) -> Iterator[float]:
     return (factor * min(t**-0.5, t * warmup_steps**-1.5) for t in count(1))
 
 
+@dataclass(eq=False)
 class Plateau(Iterator[float]):
     """The schedule of the released code of Mrini et al. 2020 (the paper has none).
 
     The rate rises linearly to learn_rate at update warmup_steps. It is then multiplied with factor
     after more than `patience` evaluations in a row without improvement (with 5, at the sixth), and
-    counting begins anew. A better score is more than a ten-thousandth above the best. Evaluations
+    the count begins again. A better score is more than a ten-thousandth above the best. Evaluations
     in the warm-up don't count, but their scores may be the best.
 
     evaluations: number of evaluations that count as one, with the best score so far. The released
@@ -48,36 +49,23 @@ class Plateau(Iterator[float]):
     evaluation is the first with a lower rate.
     """
 
-    def __init__(
-        self,
-        learn_rate: float,
-        *,
-        warmup_steps: int = 0,
-        patience: int = 5,
-        factor: float = 0.5,
-        evaluations: int = 1,
-    ) -> None:
-        if not 0 < factor < 1:
+    learn_rate: float
+    _: KW_ONLY
+    warmup_steps: int = 0
+    patience: int = 5
+    factor: float = 0.5
+    evaluations: int = 1
+
+    def __post_init__(self) -> None:
+        least = min(self.warmup_steps, self.patience, self.evaluations - 1)
+        if least < 0 or not 0 < self.factor < 1:
             raise ValueError(
-                f"factor of spacy-lal.plateau.v1 must be between 0 and 1, not {factor}"
+                "spacy-lal.plateau.v1 needs a factor between 0 and 1, evaluations from 1 on, and "
+                f"other numbers from 0 on, not {self}"
             )
-        for name, value, least in (
-            ("warmup_steps", warmup_steps, 0),
-            ("patience", patience, 0),
-            ("evaluations", evaluations, 1),
-        ):
-            if value < least:
-                raise ValueError(
-                    f"{name} of spacy-lal.plateau.v1 must be at least {least}, not {value}"
-                )
-        self.learn_rate = learn_rate
-        self.warmup_steps = warmup_steps
-        self.patience = patience
-        self.factor = factor
-        self.evaluations = evaluations
         self.updates = 0
         self.falls: int | None = None
-        _HERE.made.add(self)
+        _MADE.add(self)
 
     def __next__(self) -> float:
         self.updates += 1
@@ -92,7 +80,7 @@ class Plateau(Iterator[float]):
         return self.learn_rate * rising * self.factor ** (self.falls or 0)
 
     def set_scores(self, checkpoints: list[tuple[float, int]]) -> None:
-        """Count the falls after all evaluations so far, (score, step from 0); repeatable."""
+        """Count the rate's falls after all evaluations so far, as (score, step from 0)."""
         self.falls = 0
         best = highest = -math.inf
         counted = worse = 0
@@ -111,14 +99,8 @@ class Plateau(Iterator[float]):
                 self.falls, worse = self.falls + 1, 0
 
 
-class _Here(threading.local):
-    """Schedules of this thread, for the logger; earlier trainings' get scores without effect."""
-
-    def __init__(self) -> None:
-        self.made: WeakSet[Plateau] = WeakSet()
-
-
-_HERE = _Here()
+_MADE: WeakSet[Plateau] = WeakSet()
+"""Schedules for the logger; earlier trainings' get scores without effect."""
 
 
 def make_plateau_logger(logger: Logger) -> Logger:
@@ -131,7 +113,7 @@ def make_plateau_logger(logger: Logger) -> Logger:
 
         def log_step(info: dict[str, Any] | None) -> None:
             if info is not None:
-                for schedule in _HERE.made:
+                for schedule in _MADE:
                     schedule.set_scores(info["checkpoints"])
             log(info)
 

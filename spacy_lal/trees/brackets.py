@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 from ..drawing.tree_text import DEEPEST_INDENT, Tree
@@ -23,18 +23,19 @@ _WHITESPACE = re.compile(r"\s")
 _SYMBOL = re.compile(r"[()]|[^ \t\r\n\f\v()]+")
 
 
-class BracketError(ValueError):
-    """Malformed bracketing, with its place: `source`, `line` and `column` (both from 1)."""
+class FormatError(ValueError):
+    """Malformed treebank text, with its place: `source`, `line`, and maybe `column` (from 1)."""
 
-    def __init__(self, message: str, source: str, line: int, column: int):
-        super().__init__(f"{source}:{line}:{column}: {message}")
+    def __init__(self, message: str, source: str, line: int, column: int | None = None):
+        place = f"{source}:{line}" if column is None else f"{source}:{line}:{column}"
+        super().__init__(f"{place}: {message}")
         self.message = message
         self.source = source
         self.line = line
         self.column = column
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return BracketError, (self.message, self.source, self.line, self.column)
+        return type(self), (self.message, self.source, self.line, self.column)
 
 
 def escape(word: str) -> str:
@@ -51,31 +52,11 @@ def unescape_brackets(word: str) -> str:
     return word.replace("-LRB-", "(").replace("-RRB-", ")")
 
 
-def ptb_escape(word: str, opening: bool = True) -> str:
-    r"""Return `word` with all Penn Treebank escapes; a double quote is `opening` or closing."""
-    if word == '"':
-        return "``" if opening else "''"
-    return escape(word).replace("/", r"\/").replace("*", r"\*")
-
-
 def ptb_unescape(word: str) -> str:
-    """Undo `ptb_escape`; both of the treebank's double quotes become a plain one."""
+    """Undo all escapes of the Penn Treebank; both of its double quotes become a plain one."""
     if word in ("``", "''"):
         return '"'
     return unescape_brackets(word).replace(r"\/", "/").replace(r"\*", "*")
-
-
-def ptb_words(tagged: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield words with all escapes of the Penn Treebank from (word, tag) pairs."""
-    opening = True
-    for word, tag in tagged:
-        if word == '"':
-            # The treebank's own tags decide; with other tags, quotes alternate.
-            opening = tag == "``" or (tag != "''" and opening)
-            yield ptb_escape(word, opening)
-            opening = not opening
-        else:
-            yield ptb_escape(word)
 
 
 def _in_one_symbol(text: str) -> str:
@@ -93,12 +74,12 @@ class _Opened(NamedTuple):
 
 
 def read(text: str, make: Callable[..., Made], source: str, restore: Unescape) -> Iterator[Made]:
-    """Yield every tree in `text`, built by `make(label, children, word)`. Raises BracketError."""
+    """Yield every tree in `text`, built by `make(label, children, word)`. Raises FormatError."""
 
-    def error(message: str, offset: int) -> BracketError:
+    def error(message: str, offset: int) -> FormatError:
         line = text.count("\n", 0, offset) + 1
         column = offset - (text.rfind("\n", 0, offset) + 1) + 1
-        return BracketError(message, source, line, column)
+        return FormatError(message, source, line, column)
 
     opened: list[_Opened] = []
     for match in _SYMBOL.finditer(text):
@@ -133,8 +114,8 @@ def read(text: str, make: Callable[..., Made], source: str, restore: Unescape) -
         raise error("this bracket is never closed", opened[-1].offset)
 
 
-def one_line(tree: Tree, words: Iterator[str]) -> str:
-    """Return the bracketing on one line; words: escaped, from left to right."""
+def one_line(tree: Tree) -> str:
+    """Return the bracketing on one line, in which only brackets are escaped."""
     pieces: list[str] = []
     stack: list[Tree | None] = [tree]
     while stack:
@@ -142,7 +123,7 @@ def one_line(tree: Tree, words: Iterator[str]) -> str:
         if node is None:
             pieces[-1] += ")"
         elif node.word is not None:
-            pieces += (f"({_in_one_symbol(node.label)}", f"{next(words)})")
+            pieces += (f"({_in_one_symbol(node.label)}", f"{escape(node.word)})")
         else:
             pieces.append(f"({_in_one_symbol(node.label)}")
             stack.append(None)
@@ -150,7 +131,7 @@ def one_line(tree: Tree, words: Iterator[str]) -> str:
     return " ".join(pieces)
 
 
-def indented(tree: Tree, words: Iterator[str]) -> str:
+def indented(tree: Tree) -> str:
     """Return the bracketing with a line for each phrase; phrases over words alone stay together."""
     lines: list[str] = []
     stack: list[tuple[Tree | None, int]] = [(tree, 0)]
@@ -161,7 +142,7 @@ def indented(tree: Tree, words: Iterator[str]) -> str:
             continue
         indent = "  " * min(depth, DEEPEST_INDENT)
         if all(child.word is not None for child in node.children):
-            lines.append(indent + one_line(node, words))
+            lines.append(indent + one_line(node))
         else:
             lines.append(f"{indent}({_in_one_symbol(node.label)}")
             stack.append((None, depth))

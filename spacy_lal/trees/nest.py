@@ -9,11 +9,11 @@ Span = TypeVar("Span", bound=Sequence[Any])
 
 
 def nest(spans: Sequence[Sequence[Any]], n: int) -> list[list[int]]:
-    """Return the children of each span, from left to right, and last those of the root.
+    """Return the children of each span, from left to right, and last the root's children.
 
-    Span k is k among the children, word i is ~i. Children come after their parent, so that a loop
-    from the last span to the first builds a tree from its leaves. Raises ValueError, naming the
-    spans, if one is empty or outside the n words, and if two cross or are out of order.
+    Among children, k stands for span k, ~i for word i. Children come after their parent, so that a
+    loop from the last span to the first builds a tree from its leaves. Raises ValueError, naming
+    the spans, if one is empty or outside the n words, and if two cross or are out of order.
     spans: (start, end, …) in preorder; in a unary chain the topmost first.
     """
     below: list[list[int]] = [[] for _ in range(len(spans) + 1)]

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ..drawing.sentence import Phrase, Sentence
 from ..drawing.tree_text import to_boxes
 from ..drawing.trees import Node, fold, tree_svg
 from .brackets import (
-    BracketError,
+    FormatError,
     Unescape,
-    escape,
     indented,
     one_line,
-    ptb_words,
     read,
     unescape_brackets,
 )
 from .nest import nest
+
+T = TypeVar("T")
 
 LabelledSpan = tuple[int, int, str]
 """(start, end, label) in words; `end` is exclusive."""
@@ -30,8 +29,6 @@ ROOT = "TOP"
 """Label of the root above a sentence's tree."""
 ROOT_LABELS = frozenset({"", ROOT, "ROOT", "S1", "VROOT"})
 """Root labels of treebanks and parsers."""
-
-_PRETTY = re.compile(r"pretty(\d*)")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -58,10 +55,10 @@ class ConstituentTree:
 
     @classmethod
     def from_string(cls, text: str, *, unescape: Unescape = unescape_brackets) -> ConstituentTree:
-        """Return the one tree in `text`. Raises BracketError unless there is exactly one."""
+        """Return the one tree in `text`. Raises FormatError unless there is exactly one."""
         trees = list(parse_brackets(text, unescape=unescape))
         if len(trees) != 1:
-            raise BracketError(f"expected one tree, found {len(trees)}", "<string>", 1, 1)
+            raise FormatError(f"expected one tree, found {len(trees)}", "<string>", 1, 1)
         return trees[0]
 
     @classmethod
@@ -76,14 +73,12 @@ class ConstituentTree:
     ) -> ConstituentTree:
         """Build the tree over `words` from the spans of its phrases, in preorder (see `nest`).
 
-        root: label of the root; without one (None) the single outermost span is the root.
+        root: label of the root; if None, the single outermost span is the root.
         Raises ValueError for the errors of `nest`, and without `root` unless one span covers all
         words.
         """
         if len(words) != len(tags):
-            raise ValueError(
-                f"each word needs one tag: got {len(words)} words and {len(tags)} tags"
-            )
+            raise ValueError(f"{len(words)} words need as many tags, not {len(tags)}")
         if root is None:
             if not spans or tuple(spans[0][:2]) != (0, len(words)):
                 raise ValueError(f"no span covers all {len(words)} words, and root is None")
@@ -96,12 +91,16 @@ class ConstituentTree:
         return cls(root, [made[child] for child in below[-1]], None, log_prob, parsed)
 
     def preorder(self) -> Iterator[ConstituentTree]:
-        """Yield this node and all below it: parents before children, left before right."""
+        """Yield this node and all nodes below it: parents before children, left before right."""
         stack = [self]
         while stack:
             node = stack.pop()
             yield node
             stack.extend(reversed(node.children))
+
+    def fold(self, make: Callable[[ConstituentTree, list[T]], T]) -> T:
+        """Return `make(node, values of its children)` of this node; nodes come from the right."""
+        return fold(self.preorder(), make)
 
     @property
     def tagged(self) -> list[tuple[str, str]]:
@@ -151,39 +150,25 @@ class ConstituentTree:
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_flat, (self._flat(), self.log_prob, self.parsed)
 
-    def __copy__(self) -> ConstituentTree:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> ConstituentTree:
-        return self
-
     def __repr__(self) -> str:
         return f"ConstituentTree.from_string({str(self)!r})"
 
     def __str__(self) -> str:
-        """Return the bracketing on one line, in which only brackets are escaped."""
-        return one_line(self, map(escape, self.leaves))
+        return one_line(self)
 
     def __format__(self, spec: str) -> str:
-        """Format the tree by `spec`.
-
-        ""        one line, as `str()`
-        "indent"  bracketing over several lines
-        "ptb"     the same with all escapes of the Penn Treebank
-        "pretty"  a drawing, as `.pretty()`; "pretty120" sets its greatest width
-        """
-        if not spec:
-            return str(self)
-        if spec == "indent":
-            return indented(self, map(escape, self.leaves))
-        if spec == "ptb":
-            return indented(self, ptb_words(self.tagged))
-        if match := _PRETTY.fullmatch(spec):
-            return self.pretty(int(match[1]) if match[1] else None)
-        raise ValueError(
-            f"unknown format {spec!r} for a ConstituentTree: "
-            "use '', 'indent', 'ptb' or 'pretty', which may end in a width"
-        )
+        """Format the tree by `spec`: "" for one line, as `str()`; "indent" for a bracketing over
+        several lines; "pretty" for a drawing, as `.pretty()`."""
+        formats: dict[str, Callable[..., str]] = {
+            "": str,
+            "indent": indented,
+            "pretty": ConstituentTree.pretty,
+        }
+        if spec not in formats:
+            raise ValueError(
+                f"unknown format {spec!r} of a ConstituentTree: use 'indent' or 'pretty'"
+            )
+        return formats[spec](self)
 
     def pretty(self, width: int | None = None) -> str:
         """Draw the tree in box characters. A tree wider than `width` columns (default: the
@@ -208,16 +193,15 @@ class ConstituentTree:
             from nltk.tree import Tree
         except ImportError as error:
             raise ImportError("ConstituentTree.to_nltk() needs NLTK: pip install nltk") from error
-        return fold(
-            self.preorder(),
-            lambda node, children: Tree(node.label, children if node.word is None else [node.word]),
+        return self.fold(
+            lambda node, children: Tree(node.label, children if node.word is None else [node.word])
         )
 
 
 def parse_brackets(
     text: str, *, source: str = "<string>", unescape: Unescape = unescape_brackets
 ) -> Iterator[ConstituentTree]:
-    """Yield every tree in `text`, whatever its line breaks. Raises BracketError. `( (S ...))` has
+    """Yield every tree in `text`, whatever its line breaks. Raises FormatError. `( (S ...))` has
     an empty root label (`ConstituentTree.rooted` renames it); `( word)`, with a space, is a word
     with an empty tag, `(X)` a phrase over nothing. `source` names the text in errors."""
     return read(text, ConstituentTree, source, unescape)

@@ -1,25 +1,34 @@
-"""`render` and `serve`, with displaCy's parameters."""
+"""`render` and `serve`, with displaCy's parameters, of Docs, trees and records."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from string import Template
+from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import is_in_jupyter
 
-from ..drawing.comparison import diff_svg
-from ..drawing.html import all_styles, text_style
-from ..drawing.lines import heads_svg, roles_svg
-from ..drawing.marked_text import errors_html, roles_html
-from ..drawing.sentence import Sentence
-from ..drawing.svg import xml
-from ..drawing.trees import Node, boxes_html, tree_svg
+from ..annotate.records import check_record, doc_record
+from ..annotations.constituents import UNKNOWN_TAG
+from ..annotations.frames import get_frames
+from ..annotations.grammar_errors import ERRORS_KEY
+from ..drawing.html import all_styles, errors_html, roles_html, text_style
+from ..drawing.lines import diff_svg, heads_svg, roles_svg
+from ..drawing.sentence import Phrase, RoleFrame, Sentence
+from ..drawing.svg import shortened, xml
+from ..drawing.trees import boxes_html, tree_svg
 from ..trees.tree import ConstituentTree, nodes
-from .from_docs import sentences
+
+PAGE = Path(__file__).with_name("page.html")
+"""Template of a whole page."""
 
 Options = Mapping[str, Any]
+Record = Mapping[str, Any]
+"""Fields of `annotate`'s records (see `spacy_lal.annotate.records`)."""
 
 
 def render(
@@ -40,8 +49,8 @@ def render(
         component in `options["nlp"]`. "diff" draws an `Example`, or pairs (gold, predicted) in a
         list.
     style: one of `STYLES`, which has the options of each.
-    page: a whole HTML page. minify: without line breaks.
-    jupyter: show the pictures in a notebook and return "" (None: if this is one).
+    page: make a whole HTML page. minify: leave line breaks out.
+    jupyter: show the pictures in a notebook and return "" (None: in notebooks only).
     manual: `docs` are dicts with the fields of `annotate`'s records: "words" and the picture's
         layer, such as "tags" and "constituents", "frames", "errors" and "error_scores".
     Raises ValueError for an unknown style or option, and for docs that a style can't show.
@@ -51,15 +60,15 @@ def render(
         raise ValueError(f"style must be one of {', '.join(STYLES)}, not {style!r}")
     draw, known, of_text = STYLES[style]
     if unknown := sorted({*options} - {*known, "styled"}):
-        raise ValueError(
-            f"style {style!r} has no option {', '.join(map(repr, unknown))}; it has "
-            f"{', '.join(known) or 'none'}"
-        )
+        names = ", ".join(map(repr, unknown))
+        raise ValueError(f"{style!r} has no option {names}; it has {', '.join(known) or 'none'}")
     styled = bool(options.pop("styled", True))
     show = is_in_jupyter() if jupyter is None else jupyter
     in_page = page or show
     drawn: list[str] = []
-    for item in _items(docs, style):
+    single = (Doc, Span, ConstituentTree, str, Mapping, *((tuple,) if style == "diff" else ()))
+    several = isinstance(docs, Iterable) and not isinstance(docs, single)
+    for item in docs if several else [docs]:
         if manual != isinstance(item, Mapping) and style != "diff":
             raise ValueError(f"manual = {manual}, but this is a {type(item).__name__}")
         # HTML pictures share one style sheet
@@ -69,7 +78,8 @@ def render(
         drawn = [f"<div class='lal-frame'>\n{picture}</div>\n" for picture in drawn]
     body = "".join(drawn)
     if page:
-        body = _page(body, style)
+        html = Template(PAGE.read_text(encoding="utf8"))
+        body = html.substitute(title=xml(style), styles=all_styles(), body=body)
     elif show:
         body = f"<style>{all_styles()}</style>\n{body}"
     elif of_text and styled:
@@ -112,64 +122,117 @@ def serve(
             print("Stopped")
 
 
-def _items(docs: Any, style: str) -> list[Any]:
-    single = (Doc, Span, ConstituentTree, str, Mapping)
-    if isinstance(docs, single) or not isinstance(docs, Iterable):
-        return [docs]
-    if style == "diff" and isinstance(docs, tuple):
-        return [docs]
-    return list(docs)
+def sentences(item: Any, *, whole: bool = False, helping: bool = True) -> list[Sentence]:
+    """Return the sentences of a Doc, Span, tree or record; whole: all words as one. helping: with
+    frames of a Doc that only help (see `Frame.helps`). Raises ValueError for other values."""
+    if isinstance(item, ConstituentTree):
+        return [item.sentence()]
+    record = item
+    if isinstance(item, (Doc, Span)):
+        record = _corrected(item if isinstance(item, Doc) else item.doc, helping)
+    elif isinstance(item, Mapping):
+        check_record(item)
+    else:
+        said = f"a picture is of a Doc, Span, ConstituentTree or record, not {type(item)}"
+        raise ValueError(said)
+    total = len(record["words"])
+    start, end = (item.start, item.end) if isinstance(item, Span) else (0, total)
+    bounds = [(s["start"], s["end"]) for s in record.get("sentences") or ()]
+    if whole or not bounds:
+        bounds = [(0, total)]
+    found = [_sentence(record, max(first, start), min(last, end)) for first, last in bounds]
+    return [sentence for sentence in found if sentence.words or whole]
 
 
-def _page(body: str, style: str) -> str:
-    return (
-        "<!DOCTYPE html>\n<html xmlns='http://www.w3.org/1999/xhtml' lang='en'>\n<head>\n"
-        "<meta charset='utf-8'/>\n"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'/>\n"
-        f"<title>{xml(style)}</title>\n<style>:root{{color-scheme:light dark}}"
-        "body{margin:1rem;font-family:Helvetica,Arial,sans-serif}"
-        "@media (prefers-color-scheme:dark){body{background:#0d1117}}"
-        f"{all_styles()}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+def _corrected(doc: Doc, helping: bool) -> Record:
+    """Return a Doc's record, with corrections of its errors."""
+    record = doc_record({}, doc)
+    if not helping and "frames" in record:
+        pairs = zip(record["frames"], get_frames(doc), strict=True)
+        record["frames"] = [kept for kept, frame in pairs if not frame.helps]
+    if ERRORS_KEY in doc.spans:
+        corrections = doc.spans[ERRORS_KEY].attrs.get("corrections")
+        if corrections is not None and len(corrections) == len(record["errors"]):
+            for error, correction in zip(record["errors"], corrections, strict=True):
+                error["correction"] = correction
+    return record
+
+
+def _sentence(record: Record, first: int, last: int) -> Sentence:
+    words = record["words"]
+    tokens = [i for i in range(first, last) if words[i].strip() or not words[i]]
+    place = {token: k for k, token in enumerate(tokens)}
+
+    def phrases(spans: Sequence[Record]) -> list[Phrase]:
+        found: list[Phrase] = []
+        for span in spans:
+            inside = [place[i] for i in range(span["start"], span["end"]) if i in place]
+            if first <= span["start"] and span["end"] <= last and inside:
+                found.append((inside[0], inside[-1] + 1, str(span["label"]), span.get("score")))
+        return found
+
+    def preorder(spans: Sequence[Record]) -> list[Phrase]:
+        return sorted(phrases(spans), key=lambda span: (span[0], -span[1]))
+
+    tags = record.get("tags") or record.get("pos") or [UNKNOWN_TAG] * len(words)
+    constituents, frames, heads, errors, scores = map(
+        record.get, ("constituents", "frames", "heads", "errors", "error_scores")
+    )
+    wrong = [span for span in errors or () if phrases([span])]
+    return Sentence(
+        [words[i] for i in tokens],
+        [tags[i] or UNKNOWN_TAG for i in tokens],
+        tokens,
+        _spaces(record, tokens),
+        phrases=None if constituents is None else preorder(constituents),
+        frames=None
+        if frames is None
+        else [
+            RoleFrame(
+                place[frame["predicate"]], frame.get("roleset") or "", preorder(frame["spans"])
+            )
+            for frame in frames
+            if frame["predicate"] in place
+        ],
+        heads=None if heads is None else [place.get(heads[i], place[i]) for i in tokens],
+        relations=[] if heads is None else [record["relations"][i] for i in tokens],
+        errors=None if errors is None else phrases(wrong),
+        corrections=[span.get("correction") for span in wrong],
+        error_scores=None if scores is None else [scores[i] for i in tokens],
     )
 
 
-def _read(item: Any, layer: str, made_by: str, helping: bool = True) -> list[Sentence]:
-    found = sentences(item, helping)
-    if any(getattr(sentence, layer) is None for sentence in found):
-        text = item.text if isinstance(item, (Doc, Span)) else str(item)
-        shown = text if len(text) < 60 else text[:60] + "…"
-        raise ValueError(f"nothing to draw: no {made_by} annotated {shown!r}")
-    return found
+def _spaces(record: Record, tokens: Sequence[int]) -> list[str]:
+    """Return " " or "" behind each word; always " " without the words' places in the text."""
+    starts, words = record.get("starts"), record["words"]
+    if starts is None:
+        return [" "] * len(tokens)
+    starts = [*starts, math.inf]
+    following = [*tokens[1:], *(last + 1 for last in tokens[-1:])]
+    gaps = (starts[j] - starts[i] - len(words[i]) for i, j in zip(tokens, following, strict=True))
+    return [" " if gap > 0 else "" for gap in gaps]
 
 
-def _nodes(item: Any, compact: bool) -> list[Node]:
-    found = _read(item, "phrases", "parser of constituents")
-    return [nodes(sentence, compact=compact) for sentence in found]
+def _drawing(draw: Callable[..., str], layer: str, made_by: str) -> Callable[..., str]:
+    """Return a style's function, which draws an item's sentences. layer: what they must have.
+    made_by: the component of that layer."""
+
+    def picture(item: Any, helping: bool = True, **options: Any) -> str:
+        found = sentences(item, helping=helping)
+        if any(getattr(sentence, layer) is None for sentence in found):
+            said = shortened(item.text if isinstance(item, (Doc, Span)) else str(item), 60)
+            raise ValueError(f"nothing to draw: no {made_by} annotated {said!r}")
+        return draw(found, **options)
+
+    return picture
 
 
-def _tree(item: Any, compact: bool = True, **options: Any) -> str:
-    return tree_svg(_nodes(item, compact), **options)
+def _tree(found: Sequence[Sentence], compact: bool = True, **options: Any) -> str:
+    return tree_svg([nodes(sentence, compact=compact) for sentence in found], **options)
 
 
-def _boxes(item: Any, compact: bool = True) -> str:
-    return boxes_html(_nodes(item, compact))
-
-
-def _srl(item: Any, helping: bool = True) -> str:
-    return roles_html(_read(item, "frames", "component for semantic roles", helping))
-
-
-def _srl_arcs(item: Any, helping: bool = True, styled: bool = True) -> str:
-    found = _read(item, "frames", "component for semantic roles", helping)
-    return roles_svg(found, styled=styled)
-
-
-def _heads(item: Any, styled: bool = True) -> str:
-    return heads_svg(_read(item, "heads", "parser of dependencies"), styled=styled)
-
-
-def _errors(item: Any, **options: Any) -> str:
-    return errors_html(_read(item, "errors", "detector of errors"), **options)
+def _boxes(found: Sequence[Sentence], compact: bool = True) -> str:
+    return boxes_html(nodes(sentence, compact=compact) for sentence in found)
 
 
 def _diff(item: Any, **options: Any) -> str:
@@ -177,52 +240,60 @@ def _diff(item: Any, **options: Any) -> str:
         item = item.reference, item.predicted
     if not isinstance(item, Sequence) or len(item) != 2:
         raise ValueError(f"a comparison is of an Example or of (gold, predicted), not {type(item)}")
-    return diff_svg(*map(sentences, item), **options)
+    gold, predicted = (sentences(side, whole=True)[0] for side in item)
+    return diff_svg(gold, predicted, **options)
 
 
-def _interpreted(item: Any, nlp: Any, look: str, **more: Any) -> list[Any]:
-    if not isinstance(item, (Doc, Span)):
-        return [item]
-    if nlp is None:
-        raise ValueError("this style needs the pipeline to draw a Doc: pass options={'nlp': nlp}")
-    from .. import interpret
+def _interpreting(look: str, draw: str, having: str = "", **more: Any) -> Callable[..., str]:
+    """Return a style's function, which draws results of `interpret`'s function `look` by their
+    method `draw`. having: field without which results are skipped, unless all are without it."""
 
-    found = getattr(interpret, look)(nlp, item if isinstance(item, Doc) else item.as_doc(), **more)
-    return found if isinstance(found, list) else [found]
+    def picture(item: Any, nlp: Any = None, **options: Any) -> str:
+        found = [item]
+        if isinstance(item, (Doc, Span)):
+            if nlp is None:
+                raise ValueError(
+                    "this style needs the pipeline to draw a Doc: pass options={'nlp': nlp}"
+                )
+            from .. import interpret  # with torch
 
+            doc = item if isinstance(item, Doc) else item.as_doc()
+            results = getattr(interpret, look)(nlp, doc, **more)
+            found = results if isinstance(results, list) else [results]
+        if having:
+            found = [each for each in found if getattr(each, having)] or found[:1]
+        return "".join(getattr(each, draw)(**options) for each in found)
 
-def _label_attention(item: Any, nlp: Any = None, **options: Any) -> str:
-    found = _interpreted(item, nlp, "explain", method=None)
-    return "".join(each.attention_svg(**options) for each in found)
-
-
-def _contributions(item: Any, nlp: Any = None, **options: Any) -> str:
-    found = _interpreted(item, nlp, "explain")
-    # skip sentences without constituents; if none has any, the first one raises
-    found = [each for each in found if each.spans] or found[:1]
-    return "".join(each.contributions_svg(**options) for each in found)
-
-
-def _layers(item: Any, nlp: Any = None, **options: Any) -> str:
-    return "".join(each.svg(**options) for each in _interpreted(item, nlp, "layers_of_words"))
+    return picture
 
 
-def _probabilities(item: Any, nlp: Any = None, styled: bool = True) -> str:
-    found = _interpreted(item, nlp, "span_probabilities")
-    return "".join(each.svg(styled=styled) for each in found)
+class Style(NamedTuple):
+    """Function that draws one item, names of its options, and whether it returns HTML, not SVG."""
+
+    draw: Callable[..., str]
+    options: tuple[str, ...] = ()
+    of_text: bool = False
 
 
-STYLES: dict[str, tuple[Callable[..., str], tuple[str, ...], bool]] = {
-    "tree": (_tree, ("edges", "compact", "direction"), False),
-    "boxes": (_boxes, ("compact",), True),
-    "srl": (_srl, ("helping",), True),
-    "srl_arcs": (_srl_arcs, ("helping",), False),
-    "heads": (_heads, (), False),
-    "errors": (_errors, ("threshold",), True),
-    "label_attention": (_label_attention, ("nlp", "heads", "k"), False),
-    "contributions": (_contributions, ("nlp", "span", "k"), False),
-    "layers": (_layers, ("nlp", "words"), False),
-    "probabilities": (_probabilities, ("nlp",), False),
-    "diff": (_diff, ("of",), False),
+_PARSER = ("phrases", "parser of constituents")
+_ROLES = ("frames", "component for semantic roles")
+STYLES = {
+    "tree": Style(_drawing(_tree, *_PARSER), ("edges", "compact", "direction")),
+    "boxes": Style(_drawing(_boxes, *_PARSER), ("compact",), of_text=True),
+    "srl": Style(_drawing(roles_html, *_ROLES), ("helping",), of_text=True),
+    "srl_arcs": Style(_drawing(roles_svg, *_ROLES), ("helping",)),
+    "heads": Style(_drawing(heads_svg, "heads", "parser of dependencies")),
+    "errors": Style(
+        _drawing(errors_html, "errors", "detector of errors"), ("threshold",), of_text=True
+    ),
+    "label_attention": Style(
+        _interpreting("explain", "attention_svg", method=None), ("nlp", "heads", "k")
+    ),
+    "contributions": Style(
+        _interpreting("explain", "contributions_svg", having="spans"), ("nlp", "span", "k")
+    ),
+    "layers": Style(_interpreting("layers_of_words", "svg"), ("nlp", "words")),
+    "probabilities": Style(_interpreting("span_probabilities", "svg"), ("nlp",)),
+    "diff": Style(_diff, ("of",)),
 }
-"""Function of each style, the style's options, and whether it is HTML rather than SVG."""
+"""All styles of `render`."""

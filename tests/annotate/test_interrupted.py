@@ -12,8 +12,8 @@ import pytest
 from spacy.language import Language
 
 from spacy_lal.annotate import run as runs
-from spacy_lal.annotate.run import annotate_texts
-from spacy_lal.annotate.shards import AnnotateSettings, Workers
+from spacy_lal.annotate.run import Workers, annotate_texts
+from spacy_lal.annotate.shards import AnnotateSettings
 from spacy_lal.annotate.texts import Texts
 
 SETTINGS = AnnotateSettings(shard_chars=30, batch_tokens=20, max_chars=50)

@@ -1,7 +1,8 @@
-"""Shards on Ray: the same files as in this process, whatever happens to actors."""
+"""Shards on Ray: the same files as in this process, whatever happens to processes."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,8 @@ import pytest
 
 from spacy_lal.annotate.annotating import load
 from spacy_lal.annotate.manifest import describe
-from spacy_lal.annotate.on_ray import on_ray
-from spacy_lal.annotate.run import annotate_texts
-from spacy_lal.annotate.shards import AnnotateSettings, Workers, cut_shards
+from spacy_lal.annotate.run import Engine, Workers, annotate_texts, made_by, maker
+from spacy_lal.annotate.shards import AnnotateSettings, cut_shards
 from spacy_lal.annotate.texts import Texts
 
 from .test_run import LINES, files
@@ -40,8 +40,8 @@ def here(folder: Path, text: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return made
 
 
-def go(folder: Path, text: Path, output: Path, actors: int) -> Iterator[Any]:
-    workers = Workers(actors, threads=1, engine="ray")
+def go(folder: Path, text: Path, output: Path, processes: int) -> Iterator[Any]:
+    workers = Workers(processes, threads=1, engine=Engine.ray)
     return annotate_texts(str(folder), Texts(str(text)), output, SMALL, workers)
 
 
@@ -62,10 +62,10 @@ def cluster() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("cluster")
-def test_more_actors_than_there_is_room_for(
+def test_more_processes_than_there_is_room_for(
     folder: Path, text: Path, here: dict[str, bytes], tmp_path: Path
 ) -> None:
-    """And the run goes on where another one, with one actor, was stopped."""
+    """And the run goes on where another one, with one process, was stopped."""
     run = go(folder, text, tmp_path, 1)
     assert [next(run).there for _ in range(2)] == [False, False]
     run.close()
@@ -74,29 +74,30 @@ def test_more_actors_than_there_is_room_for(
 
 
 @pytest.mark.usefixtures("cluster")
-def test_an_actor_that_ends_is_begun_again(
+def test_a_process_that_ends_is_begun_again(
     folder: Path, text: Path, here: dict[str, bytes], tmp_path: Path
 ) -> None:
-    pipeline = describe(load(str(folder)))
-    work = cut_shards(Texts(str(text)), SMALL)
-    run: Any = on_ray(str(folder), work, tmp_path, SMALL, Workers(threads=1), pipeline)
-    next(run)
-    (actor,) = run.gi_frame.f_locals["pool"]
-    ray.kill(actor, no_restart=False)
-    list(run)
+    nlp, workers = load(str(folder)), Workers(threads=1, engine=Engine.ray)
+    make = maker(workers, nlp, str(folder), tmp_path, SMALL)
+
+    def dies_once(shard: Any) -> Any:
+        if shard.number == 1 and not (tmp_path / "died").exists():
+            (tmp_path / "died").touch()
+            os._exit(1)
+        return make(shard)
+
+    list(made_by(workers, dies_once, cut_shards(Texts(str(text)), SMALL)))
+    (tmp_path / "died").unlink()
     made = files(tmp_path)
+    assert made.keys() == {name for name in here if "part-" in name or "failed" in name}
     assert made == {name: here[name] for name in made}
-    assert made.keys() == {name for name in here if "part-" in name}
 
 
 @pytest.mark.usefixtures("cluster")
 def test_another_pipeline_on_another_machine(folder: Path, text: Path, tmp_path: Path) -> None:
-    work = cut_shards(Texts(str(text)), SMALL)
-    run = on_ray(str(folder), work, tmp_path, SMALL, Workers(threads=1), "en_toy 7")
-    with pytest.raises(ChildProcessError, match="but en_toy 7 where"):
-        next(run)
-
-
-def test_no_such_engine() -> None:
-    with pytest.raises(ValueError, match="expected one of processes, ray"):
-        Workers(engine="spark")
+    other = load(str(folder))
+    other.meta["name"] = "other"
+    workers = Workers(threads=1, engine=Engine.ray)
+    make = maker(workers, other, str(folder), tmp_path, SMALL)
+    with pytest.raises(ChildProcessError, match=f"but {describe(other)} where"):
+        next(made_by(workers, make, cut_shards(Texts(str(text)), SMALL)))

@@ -22,15 +22,15 @@ from typer.testing import CliRunner
 
 from spacy_lal.annotate import run as runs
 from spacy_lal.annotate.records import record_doc
-from spacy_lal.annotate.run import annotate_texts
-from spacy_lal.annotate.shards import AnnotateSettings, Workers
+from spacy_lal.annotate.run import Workers, annotate_texts
+from spacy_lal.annotate.shards import AnnotateSettings
 from spacy_lal.annotate.texts import Texts
 from spacy_lal.annotations.constituents import sentence_trees
 from spacy_lal.cli import app
 from spacy_lal.cli.annotate import _shown
 from spacy_lal.formats.conllu import read_conllu
-from spacy_lal.formats.penn_brackets import read_treebank
-from spacy_lal.formats.props import doc_props, read_props
+from spacy_lal.formats.penn_brackets import parse_treebank
+from spacy_lal.formats.props import format_props, read_props
 
 LINES = [
     "The cat sat on the mat. She ate the fish.",
@@ -84,11 +84,11 @@ def test_every_format_comes_back(ending: str, nlp: Language, text: Path, tmp_pat
     ids = [f"text.txt:{k}" for k in range(1, len(LINES) + 1)]
     sentences = [sentence for doc in docs for sentence in doc.sents]
     if ending == "brackets":
-        trees = [tree for path in paths for tree in read_treebank(path)]
+        trees = [tree for path in paths for tree in parse_treebank(path.read_text(encoding="utf8"))]
         assert trees == [tree for doc in docs for tree in sentence_trees(doc)]
     elif ending == "props":
         found = [s for path in paths for s in read_props(path.read_text())]
-        expected = [s for doc in docs for s in doc_props(doc)]
+        expected = [s for doc in docs for s in read_props(format_props(doc))]
         assert [(s.length, list(s.frames)) for s in found] == [
             (s.length, list(s.frames)) for s in expected
         ]
@@ -268,7 +268,7 @@ def test_settings_do_not_mix(text: Path, tmp_path: Path) -> None:
         again()
     text.write_text(before)
     (output / "part-00001.jsonl").unlink()
-    with pytest.raises(ValueError, match=r"part-00001\.jsonl is gone"):
+    with pytest.raises(ValueError, match=r"part-00001\.jsonl, complete before, is gone"):
         again()
     (output / "annotate.json").write_text("?")
     with pytest.raises(ValueError, match=r"annotate\.json"):

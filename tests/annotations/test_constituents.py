@@ -222,10 +222,10 @@ def test_heads_of_an_empty_doc():
 @pytest.mark.parametrize(
     ("heads", "relations", "message"),
     [
-        ([0, 0], ["ROOT", "dep"], "2 heads and 2 relations for 3 tokens"),
-        ([0, 0, 0], ["ROOT", "dep"], "3 heads and 2 relations for 3 tokens"),
-        ([0, 0, 3], ["ROOT", "dep", "dep"], r"numbers of the Doc's tokens, from 0 to 2"),
-        ([0, -1, 0], ["ROOT", "dep", "dep"], r"numbers of the Doc's tokens, from 0 to 2"),
+        ([0, 0], ["ROOT", "dep"], r"heads \[0, 0\] and 2 relations"),
+        ([0, 0, 0], ["ROOT", "dep"], r"heads \[0, 0, 0\] and 2 relations"),
+        ([0, 0, 3], ["ROOT", "dep", "dep"], "3 tokens needs a head, from 0 to 2"),
+        ([0, -1, 0], ["ROOT", "dep", "dep"], "3 tokens needs a head, from 0 to 2"),
     ],
 )
 def test_heads_that_do_not_fit(heads, relations, message):

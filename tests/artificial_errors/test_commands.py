@@ -36,17 +36,14 @@ def test_text_to_errors(text, tmp_path):
     code, printed = run("corrupt", "--learn", text, tmp_path / "model.json")
     assert code == 0, printed
     out = tmp_path / "out.spacy"
-    options = ["--model", tmp_path / "model.json", "--rate", 0.2, "--types", "--copies", 3]
+    options = ["--model", tmp_path / "model.json", "--rate", 0.2, "--types"]
     code, printed = run("corrupt", text, out, *options)
     assert code == 0, printed
     docs = read(out)
     assert f"{len(docs)} Docs" in printed
-    assert len(docs) % 3 == 0
-    assert len(docs) > 200
+    assert len(docs) > 66
     labels = [label for doc in docs for label in get_errors(doc)]
     assert set(labels) == {"", "R", "M", "U"}
-    third = len(docs) // 3
-    assert [doc.text for doc in docs[:third]] != [doc.text for doc in docs[third : 2 * third]]
 
 
 def test_docs_with_labels_stay(tmp_path):
@@ -54,11 +51,11 @@ def test_docs_with_labels_stay(tmp_path):
     (words, _), *_ = made_up(1)
     gold = TreebankSentence(words, errors=["R"] + [""] * (len(words) - 1))
     write_docs([gold, TreebankSentence(words)], tmp_path / "in.spacy", "en")
-    options = ["--model", tmp_path / "model.json", "--rate", 0.5, "--copies", 2]
+    options = ["--model", tmp_path / "model.json", "--rate", 0.5]
     assert run("corrupt", tmp_path / "in.spacy", tmp_path / "out.spacy", *options)[0] == 0
     first, *others = read(tmp_path / "out.spacy")
     assert get_errors(first) == list(gold.errors)
-    assert len(others) == 2
+    assert len(others) == 1
     assert all("errors" in doc.spans for doc in others)
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from spacy_lal.artificial_errors.clean_text import TextCounts
 from spacy_lal.artificial_errors.corrupt import corrupt_words
-from spacy_lal.artificial_errors.english import grammar_kinds, lists
-from spacy_lal.artificial_errors.english_words import Verb, is_variant, regular, verbs_of
+from spacy_lal.artificial_errors.english import Verb, grammar_kinds, lists, regular, verbs_of
 from spacy_lal.artificial_errors.error_model import (
     LETTER_NOISE,
     ErrorKind,
@@ -16,7 +15,7 @@ from spacy_lal.artificial_errors.error_model import (
     Insertion,
     Noise,
 )
-from spacy_lal.artificial_errors.sites import change_at, find_sites
+from spacy_lal.artificial_errors.sites import change_at, find_sites, is_variant
 
 from .small import split
 
@@ -100,7 +99,7 @@ def test_what_is_made(kinds, name: str, sentence: str, expected: set[str]) -> No
 def test_prepositions_after_a_verb(kinds) -> None:
     found = made(kinds, "preposition after a verb", "we visited the wall")
     assert {"we visited to the wall", "we visited about the wall"} <= found
-    assert len(found) == len(lists()["inserted_prepositions"])
+    assert len(found) == len(lists()["insertions"]["unnecessary preposition"])
 
 
 def test_comparison() -> None:

@@ -15,8 +15,7 @@ from spacy.language import Language
 from thinc.api import Adam
 
 from spacy_lal.bridge.shim import torch_shims
-from spacy_lal.bridge.storage import store_bytes, store_half
-from spacy_lal.bridge.weights import SCALE, eight_bits
+from spacy_lal.bridge.weights import SCALE, eight_bits, store_as, to_float16, to_int8
 from spacy_lal.training.optimizers import GroupedAdam
 from tests.pipeline.toy import TREES, examples, predicted, tiny_pipeline, train
 
@@ -44,8 +43,8 @@ def test_a_pipeline_in_eight_bits(trained: Language, tmp_path: Path) -> None:
     path = tmp_path / "lal_constituency" / "model.safetensors"
     # not load_file, whose tensors are the file itself, which is written anew
     before = safetensors.torch.load(path.read_bytes())
-    store_bytes(path.parent)
-    store_half(path.parent)
+    store_as(path.parent, to_int8)
+    store_as(path.parent, to_float16)
     after = safetensors.torch.load(path.read_bytes())
     matrices = {name.removesuffix(SCALE) for name in after if name.endswith(SCALE)}
     assert matrices == {n for n, t in before.items() if t.dim() > 1 and t.shape[-1] >= 16}

@@ -5,7 +5,8 @@ import json
 import pytest
 from propbank import Propbank
 
-from spacy_lal.annotations import FRAMES_KEY, get_frames, sentence_trees
+from spacy_lal.annotations import get_frames, sentence_trees
+from spacy_lal.annotations.frames import FRAMES_KEY
 from spacy_lal.formats.files import FormatError
 
 from .running import read, run

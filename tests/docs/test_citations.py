@@ -21,7 +21,7 @@ PAPERS = {
 FILES = {
     "layers/lisa_encoder.py": "Strubell et al.",
     "layers/role_scorer.py": "Strubell et al.",
-    "srl/lisa_losses.py": "Strubell et al.",
+    "srl/gold_frames.py": "Strubell et al.",
     "srl/network.py": "Strubell et al.",
     "layers/layer_attention.py": "Kaneko and Komachi",
 }

@@ -18,8 +18,8 @@ from spacy_lal.embeddings.forms import (
     WordCharSettings,
     build_word_affix_embed_v1,
     build_word_char_embed_v1,
+    learn_vocabulary,
 )
-from spacy_lal.embeddings.vocabulary import learn_vocabulary
 from tests.pipeline.toy import TINY, TREES, examples, predicted, tiny_pipeline, train
 
 EMBED = {

@@ -14,7 +14,7 @@ from spacy.vectors import Vectors
 from thinc.api import Model
 
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.bridge.storage import store_bytes
+from spacy_lal.bridge.weights import store_as, to_int8
 from spacy_lal.embeddings.own_vectors import take_vectors
 from tests.pipeline.toy import TINY, TREES, examples, predicted, tiny_pipeline, train
 
@@ -177,7 +177,7 @@ def test_keys_are_exact_on_disk(tmp_path: Path) -> None:
     trained = pipeline(tmp_path / "vectors")
     trained.initialize(lambda: examples(trained))
     trained.to_disk(tmp_path / "model")
-    store_bytes(tmp_path / "model" / "lal_constituency")
+    store_as(tmp_path / "model" / "lal_constituency", to_int8)
     found = torch_shim(layer(spacy.load(tmp_path / "model"))).module.lookup(words)
     numpy.testing.assert_allclose(found.numpy(), data, rtol=1e-5)
 

@@ -7,15 +7,15 @@ import pytest
 from spacy_lal.annotations import constituent_tree
 from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.penn_brackets import (
+    Brackets,
     clean_label,
     clean_tree,
     parse_treebank,
-    read_treebank,
     to_sentence,
 )
+from spacy_lal.formats.treebank_format import Losses
 from spacy_lal.formats.treebank_sentence import language_vocab, to_doc
-from spacy_lal.trees import ptb_unescape
-from spacy_lal.trees.brackets import BracketError
+from spacy_lal.trees.brackets import ptb_unescape
 from spacy_lal.trees.tree import ConstituentTree
 
 PTB = """
@@ -78,7 +78,7 @@ def test_sgml_lines_are_skipped_and_places_stay_right():
     text = "<DOC>\n<DATE> 2001 </DATE>\n<S ID=1>\n((IP (NN 茶)))\n</S>\n<S ID=2>\n((IP (NN 水))\n"
     trees = parse_treebank(text, source="chtb.fid")
     assert str(next(trees)) == "( (IP (NN 茶)))"
-    with pytest.raises(BracketError, match=r"chtb.fid:7:1: .*never closed"):
+    with pytest.raises(FormatError, match=r"chtb.fid:7:1: .*never closed"):
         next(trees)
 
 
@@ -110,15 +110,17 @@ def test_sentences_without_spaces_or_root():
 def test_files(tmp_path):
     path = tmp_path / "a.mrg.xz"
     path.write_bytes(lzma.compress(PTB.replace("\n", "\r\n").encode()))
-    assert list(read_treebank(path)) == list(parse_treebank(PTB))
+    sentences = list(Brackets().read(path, Losses()))
+    assert sentences == list(Brackets().parse(PTB, "a.mrg", Losses()))
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(FormatError, match=r"a.mrg.xz:1: not a whole .xz file"):
-        list(read_treebank(path))
+    with pytest.raises(ValueError, match=r"a.mrg.xz: damaged"):
+        list(Brackets().read(path, Losses()))
     path = tmp_path / "b.mrg"
     path.write_bytes("((IP\n (NN 茶)))".encode("gb18030"))
-    assert str(*read_treebank(path, encoding="gb18030")) == "( (IP (NN 茶)))"
+    (sentence,) = Brackets(encoding="gb18030").read(path, Losses())
+    assert (sentence.words, sentence.tags) == (("茶",), ("NN",))
     with pytest.raises(FormatError, match=r"b.mrg:2: not utf-8"):
-        list(read_treebank(path))
+        list(Brackets().read(path, Losses()))
 
 
 def test_quotes_and_slashes(tmp_path):

@@ -9,9 +9,6 @@ from hypothesis import strategies as st
 
 from spacy_lal.formats.character_edits import (
     CharacterEdits,
-    parse_character_edits,
-    read_character_edits,
-    rule_based,
     token_edits,
 )
 from spacy_lal.formats.files import FormatError
@@ -20,7 +17,7 @@ from spacy_lal.formats.treebank_format import Losses
 
 from .corrections import by, corrected
 
-NLP = rule_based("en")
+ENGLISH = CharacterEdits(lang="en")
 
 
 def record(text, *edits, **more):
@@ -33,7 +30,7 @@ def record(text, *edits, **more):
 
 
 def parse(*lines):
-    return list(parse_character_edits("".join(lines), NLP, source="tea.json"))
+    return list(ENGLISH.edited("".join(lines), "tea.json"))
 
 
 def errors(sentence):
@@ -51,7 +48,7 @@ def test_sentences_words_and_edits():
     assert stove.spaces == [True, True, True, False, True]
     assert stove.edits == [Edit(1, 2, "R", "it"), Edit(3, 4, "", " the stove")]
     assert corrected(stove.words, stove.edits) == ["Is", "it", "in", "the", "stove", "?"]
-    assert {(each.source, each.line) for each in (letter, tea, stove)} == {("tea.json", 1)}
+    assert {each.line for each in (letter, tea, stove)} == {1}
 
 
 def insertion(text, place, correction="x"):
@@ -136,36 +133,36 @@ def test_no_words(text):
 def test_file(tmp_path):
     path = tmp_path / "tea.json.bz2"
     path.write_bytes(bz2.compress((record("Tea.") + "\n" + record("Yes.")).encode()))
-    read = list(read_character_edits(path, NLP))
-    assert [(each.words, each.line) for each in read] == [(["Tea", "."], 1), (["Yes", "."], 3)]
+    read = list(ENGLISH.read(path, Losses()))
+    assert [each.words for each in read] == [["Tea", "."], ["Yes", "."]]
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "not JSON: Expecting property name"),
-        ("[]", 'expected a JSON object with "text"'),
-        ('{"text": 3, "edits": []}', 'expected a JSON object with "text"'),
-        ('{"text": "Tea"}', 'expected a JSON object with "edits"'),
+        ("{", "Invalid JSON: EOF"),
+        ("[]", "Input should be an object"),
+        ('{"text": 3, "edits": []}', "text: Input should be a valid string"),
+        ('{"text": "Tea"}', "edits: Field required"),
+        ('{"text": "Tea", "edits": [[0]]}', "edits.0.1: Field required"),
+        ('{"text": "Tea", "edits": [[-1, []]]}', "edits.0.0: Input should be"),
+        ('{"text": "Tea", "edits": [[true, []]]}', "edits.0.0: Input should be"),
+        ('{"text": "Tea", "edits": [[0, [[0, 1]]]]}', "edits.0.1.0.2: Field required"),
+        ('{"text": "Tea", "edits": [[0, [[0, 1, 2]]]]}', "edits.0.1.0.2: Input should be"),
+        ('{"text": "Tea", "edits": [[0, [[0, true, "x"]]]]}', "edits.0.1.0.1: Input should be"),
+        ('{"text": "Tea", "edits": [[0, [[0, 1, "x", 2]]]]}', "edits.0.1.0.3: Input should be"),
         (
-            '{"text": "Tea", "edits": [[0]]}',
-            "expected the number of an annotator and a list of edits, found [0]",
+            '{"text": "Tea", "edits": [[0, [[0, 1, "x", "R", 1]]]]}',
+            "edits.0.1.0: NamedTuple should have",
         ),
-        ('{"text": "Tea", "edits": [[-1, []]]}', "expected the number of an annotator"),
-        ('{"text": "Tea", "edits": [[true, []]]}', "expected the number of an annotator"),
-        ('{"text": "Tea", "edits": [[0, [[0, 1]]]]}', "bad edit [0, 1]"),
-        ('{"text": "Tea", "edits": [[0, [[0, 1, 2]]]]}', "bad edit [0, 1, 2]"),
-        ('{"text": "Tea", "edits": [[0, [[0, true, "x"]]]]}', "bad edit"),
-        ('{"text": "Tea", "edits": [[0, [[0, 1, "x", 2]]]]}', "bad edit"),
-        ('{"text": "Tea", "edits": [[0, [[0, 1, "x", "R", 1]]]]}', "bad edit"),
         (
             '{"text": "Tea", "edits": [[0, [[1, 4, "x"]]]]}',
-            'the edit [1, 4, "x"] lies outside of the text, of 3 characters',
+            "the edit from 1 to 4 of annotator 0 isn't in order, or not within the text",
         ),
-        ('{"text": "Tea", "edits": [[0, [[2, 1, "x"]]]]}', 'the edit [2, 1, "x"] lies'),
+        ('{"text": "Tea", "edits": [[0, [[2, 1, "x"]]]]}', "the edit from 2 to 1 of annotator 0"),
         (
             '{"text": "Tea", "edits": [[0, [[2, 3, "x"], [1, 2, "y"]]]]}',
-            'the edit [1, 2, "y"] comes after one that starts at 2',
+            "the edit from 1 to 2 of annotator 0",
         ),
     ],
 )

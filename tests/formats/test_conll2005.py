@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 from spacy_lal.annotations import FrameSpans, sentence_trees
 from spacy_lal.cli import app
 from spacy_lal.cli.convert import command
-from spacy_lal.formats.conll2005 import parse_conll2005, read_conll2005
+from spacy_lal.formats.conll import Conll2005
 from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.props import Props
-from spacy_lal.trees.brackets import ptb_unescape
+from spacy_lal.formats.treebank_format import Losses
 
 WORDS = "The\ncook\nthat\nleft\ngave\nit\nup\n-LRB-\n\nTea\n.\n\n"
 SYNT = """\
@@ -87,8 +87,26 @@ def release(tmp_path):
     return tmp_path / "train"
 
 
-def check(read):
-    (first, none), (second, nothing) = read
+def read(path, **options):
+    losses = Losses()
+    sentences = list(Conll2005(**options).read(path, losses))
+    assert not losses.left_out["frames left out"]
+    return sentences
+
+
+@pytest.fixture
+def in_one(tmp_path):
+    """Sentences of a text with all columns."""
+
+    def reading(text):
+        (tmp_path / "x").write_text(text)
+        return read(tmp_path / "x")
+
+    return reading
+
+
+def check(sentences):
+    first, second = sentences
     assert first.words == WORDS.split("\n\n")[0].split("\n")
     assert first.tags == ["DT", "NN", "WDT", "VBD", "VBD", "PRP", "RP", "-LRB-"]
     assert first.constituents == CONSTITUENTS
@@ -96,14 +114,13 @@ def check(read):
     assert second.words == ["Tea", "."]
     assert second.constituents == [(0, 1, "NP"), (1, 2, "X")]
     assert second.frames == []
-    assert none == nothing == []
 
 
 def test_parallel_files(release):
-    check(read_conll2005(release, synt="synt"))
-    _, (second, _) = read_conll2005(release, synt="synt.cha")
+    check(read(release, synt="synt"))
+    _, second = read(release, synt="synt.cha")
     assert second.constituents == [(0, 1, "NP"), (1, 2, "FRAG")]
-    (first, _), _ = read_conll2005(release)
+    first, _ = read(release)
     assert first.tags is None
     assert first.constituents is None
     assert first.frames == FRAMES
@@ -112,25 +129,25 @@ def test_parallel_files(release):
 def test_all_in_one(tmp_path):
     path = tmp_path / "train-set.gz"
     path.write_bytes(gzip.compress(paste(WORDS, SYNT, NE, SENSES, PROPS).encode()))
-    check(read_conll2005(path))
+    check(read(path))
 
 
 @pytest.mark.parametrize("kinds", [(), (NE,), (NE, SENSES.replace("01", "-").replace("08", "-"))])
-def test_without_senses_rolesets_are_lemmas(kinds):
-    (first, _), (second, _) = parse_conll2005(paste(WORDS, SYNT, *kinds, PROPS))
+def test_without_senses_rolesets_are_lemmas(kinds, in_one):
+    first, second = in_one(paste(WORDS, SYNT, *kinds, PROPS))
     assert [frame.roleset for frame in first.frames] == ["leave", "give"]
     assert [frame.spans for frame in first.frames] == [frame.spans for frame in FRAMES]
     assert second.frames == []
 
 
 def test_escapes_stay_unless_they_are_undone(release):
-    ((first, _), _) = read_conll2005(release, unescape=ptb_unescape)
+    first, _ = read(release, ptb_escapes=True)
     assert first.words[-1] == "("
 
 
-def test_asterisks_among_words():
+def test_asterisks_among_words(in_one):
     text = paste(WORDS.replace("The", "*"), SYNT, NE, SENSES, PROPS)
-    (first, _), _ = parse_conll2005(text)
+    first, _ = in_one(text)
     assert first.words[0] == "*"
     assert first.frames == FRAMES
 
@@ -143,19 +160,19 @@ def test_asterisks_among_words():
         ("(PRT*))", "PRT*))", r"x:7: bad phrase 'PRT\*\)\)'"),
     ],
 )
-def test_bad_rows_are_located(old, new, message):
+def test_bad_rows_are_located(old, new, message, in_one):
     text = paste(WORDS, SYNT, NE, SENSES, PROPS).replace("VBD         ", "VBD\t")
     with pytest.raises(FormatError, match=message):
-        list(parse_conll2005(text.replace(old, new), source="x"))
+        in_one(text.replace(old, new))
 
 
-def test_too_few_columns_are_located():
+def test_too_few_columns_are_located(in_one):
     with pytest.raises(FormatError, match="x:2: expected word, tag, parse bit and"):
-        list(parse_conll2005("\nTea NN (NP*) *\n", source="x"))
+        in_one("\nTea NN (NP*) *\n")
     with pytest.raises(
         FormatError, match="x:2: expected 4 columns and one for each of 0 predicates, f"
     ):
-        list(parse_conll2005("Tea NN (NP*) -\n. .\n", source="x"))
+        in_one("Tea NN (NP*) -\n. .\n")
 
 
 def rewrite(release, kind, change):
@@ -170,27 +187,35 @@ def rewrite(release, kind, change):
         ("props", lambda t: t.replace("-\n-\n", "-\n-\n-\n"), "{}:10: 3 rows, but 2 in the same"),
         ("props", lambda t: t.replace("\n\n-\n-\n", "\n"), "this is sentence 2, and {} has only 1"),
         ("props", lambda t: t + "-\n", "{}:13: this is sentence 3, and .*words.gz has only 2"),
-        ("props", lambda t: t.replace("(C-V*)", "C-V"), "{}:7: bad role 'C-V'"),
-        ("props", lambda t: t.replace("  (V*)\n", "\n"), "{}:5: expected 1 column and one for eac"),
-        ("synt", lambda t: t.replace("(PRT*)", "(PRT* *)"), "{}:7: expected tag and parse bit, f"),
-        ("synt", lambda t: t.replace("(PRT*)", "(PRT*"), "{}:8: phrase S1 never ends"),
+        ("props", lambda t: t.replace("(C-V*)", "C-V"), "train.02.*:7: bad role 'C-V'"),
+        (
+            "props",
+            lambda t: t.replace("  (V*)\n", "\n"),
+            ":5: expected 5 columns and one for",
+        ),
+        (
+            "synt",
+            lambda t: t.replace("(PRT*)", "(PRT* *)"),
+            ":7: expected 5 columns and one",
+        ),
+        ("synt", lambda t: t.replace("(PRT*)", "(PRT*"), "train.02.*:8: phrase S1 never ends"),
         ("senses", lambda t: t.replace("\n\n", "\n"), "{}:1: 10 rows, but 8 in the same sentence"),
     ],
 )
 def test_files_that_are_not_parallel_are_located(release, kind, change, message):
     path = rewrite(release, kind, change)
     with pytest.raises(FormatError, match=message.format(path)):
-        list(read_conll2005(release, synt="synt"))
+        read(release, synt="synt")
 
 
 def test_missing_files_are_named(release):
     with pytest.raises(FileNotFoundError, match=r"no files train.02.\* in .*synt.upc"):
-        list(read_conll2005(release, synt="synt.upc"))
+        read(release, synt="synt.upc")
     (release / "props" / "train.02.props").write_text(PROPS)
     with pytest.raises(FileNotFoundError, match=r"2 files train.02.\* in .*props, expected one"):
-        list(read_conll2005(release))
+        read(release)
     with pytest.raises(FileNotFoundError, match=r"no words/\*.words\[.gz\] in"):
-        list(read_conll2005(release / "words"))
+        read(release / "words")
 
 
 # The command
@@ -211,7 +236,6 @@ def test_convert(run, release, tmp_path):
     assert str(*sentence_trees(second)) == "(TOP (NP (NN Tea)) (X (. .)))"
     # with one of its two frames the other's predicate would be taken for none
     assert "srl" not in first.spans
-    props = release / "props" / "train.02.props.gz"
     assert json.loads(report.read_text())["train.spacy"] == {
         "sentences": 2,
         "words": 10,
@@ -219,16 +243,16 @@ def test_convert(run, release, tmp_path):
         "predicates": 0,
         "dropped": [],
         "without heads": [],
-        "frames left out": [[f"{props}:4", "0 spans labelled V"]],
+        "frames left out": [[f"{release}/*/train.02.*:4", "0 spans labelled V"]],
     }
     assert "frames left out: 0 spans labelled V" in " ".join(result.output.split())
 
 
 def test_bad_input_is_one_line_that_names_the_place(run, release, tmp_path):
-    path = rewrite(release, "props", lambda text: text.replace("(C-V*)", "C-V"))
+    rewrite(release, "props", lambda text: text.replace("(C-V*)", "C-V"))
     result = run(release, tmp_path / "train.spacy")
     assert result.exit_code == 1
-    assert f"convert: {path}:7: bad role 'C-V'" in result.output
+    assert f"convert: {release}/*/train.02.*:7: bad role 'C-V'" in result.output
 
 
 def test_props_come_back_as_they_were(run, release, tmp_path):

@@ -9,8 +9,9 @@ from typer.testing import CliRunner
 
 from spacy_lal.annotations import FrameSpans, get_frames, sentence_trees
 from spacy_lal.cli import app
-from spacy_lal.formats.conll2012 import ontonotes_unescape, parse_conll2012, read_conll2012
+from spacy_lal.formats.conll import Conll2012, ontonotes_unescape
 from spacy_lal.formats.files import FormatError
+from spacy_lal.formats.treebank_format import Losses
 
 TEXT = """\
 #begin document (wb/x_1); part 000
@@ -33,8 +34,15 @@ wb/x_1  1  1  on  RP  *))      -   -   -  -  *  *)   -
 """
 
 
+def parse(text, **options):
+    losses = Losses()
+    sentences = list(Conll2012(**options).parse(text, "x", losses))
+    assert not losses.left_out["frames left out"]
+    return sentences
+
+
 def test_parse():
-    (first, _), (second, _), (third, _) = parse_conll2012(TEXT)
+    first, second, third = parse(TEXT)
     assert first.words == ["Ann", "will", "keep", "giving", "tea", "-LRB-", "/."]
     assert first.tags == ["NNP", "MD", "VB", "VBG", "NN", "-LRB-", "."]
     assert first.constituents == [
@@ -61,7 +69,7 @@ def test_parse():
 
 
 def test_escapes_are_undone_on_request():
-    (first, _), *_ = parse_conll2012(TEXT, unescape=ontonotes_unescape)
+    first, *_ = parse(TEXT, ptb_escapes=True)
     assert first.words[-2:] == ["(", "."]
     assert list(map(ontonotes_unescape, ["/?", "``", "/", "a\\/b", "/.a"])) == [
         "?",
@@ -73,7 +81,7 @@ def test_escapes_are_undone_on_request():
 
 
 def test_a_missing_parse_is_not_annotated():
-    (parsed, _), (bare, _), _ = parse_conll2012(TEXT.replace("(TOP(NP*))", "-"))
+    parsed, bare, _ = parse(TEXT.replace("(TOP(NP*))", "-"))
     assert parsed.constituents
     assert bare.constituents is None
     assert bare.frames == []
@@ -101,7 +109,7 @@ def test_a_missing_parse_is_not_annotated():
 def test_bad_rows_are_located(old, new, message):
     assert old in TEXT
     with pytest.raises(FormatError, match=message):
-        list(parse_conll2012(TEXT.replace(old, new), source="x"))
+        parse(TEXT.replace(old, new))
 
 
 def test_convert(tmp_path):
@@ -137,4 +145,4 @@ def test_convert(tmp_path):
 def test_read(tmp_path):
     path = tmp_path / "x.gold_conll"
     path.write_bytes(TEXT.replace("\n", "\r\n").encode())
-    assert len(list(read_conll2012(path))) == 3
+    assert len(list(Conll2012().read(path, Losses()))) == 3

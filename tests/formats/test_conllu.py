@@ -174,7 +174,7 @@ def test_sentences_know_their_paragraph():
         (["3-2"], "bad word range '3-2': expected one such as 3-4"),
         (["1-2"], "bad word range '1-2'"),
         (["3-4", "3-3"], "word range '3-3' overlaps the one before"),
-        (["3-9"], "'of the' is words 3-9 of a sentence of 3"),
+        (["3-9"], "a range ends at word 9 of a sentence of 3"),
     ],
 )
 def test_ranges_that_can_not_be(ranges, said):

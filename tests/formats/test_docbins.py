@@ -11,7 +11,7 @@ from catalogue import REGISTRY
 from spacy.tokens import Doc, DocBin, Span
 from srsly.msgpack import msgpack_decoders, msgpack_encoders
 
-from spacy_lal.formats.docbins import SpacyWriter, read_spacy, write_spacy
+from spacy_lal.formats.docbins import pack, read_spacy, write_packed, write_spacy
 
 VOCAB = spacy.blank("en").vocab
 
@@ -56,9 +56,9 @@ def test_a_broken_doc_names_the_file(tmp_path):
     broken.span_groups[120] = b"no"
     broken.to_disk(tmp_path / "a.spacy")
     found = read_spacy(tmp_path / "a.spacy", VOCAB)
-    assert [doc[1].text for doc in islice(found, 100)] == [str(k) for k in range(100)]
+    assert [doc[1].text for doc in islice(found, 120)] == [str(k) for k in range(120)]
     with pytest.raises(
-        ValueError, match=r"can't read .*a\.spacy as a \.spacy file, somewhere after Doc 100"
+        ValueError, match=r"can't read .*a\.spacy as a \.spacy file, somewhere after Doc 120"
     ):
         next(found)
 
@@ -92,13 +92,10 @@ def test_the_registries_are_as_they_were(tmp_path):
 
 def test_a_doc_that_can_not_be_written_leaves_nothing(tmp_path):
     """What comes after it has its own spans and user data."""
-    writer = SpacyWriter()
     first, bad, last = docs(3)
     bad.user_data["thing"] = {1, 2}
-    writer.add([first])
     with pytest.raises(TypeError):
-        writer.add([bad])
-    writer.add([last])
-    writer.write(tmp_path / "two.spacy")
+        pack(bad)
+    write_packed(map(pack, (first, last)), tmp_path / "two.spacy")
     found = [content(doc) for doc in read_spacy(tmp_path / "two.spacy", VOCAB)]
     assert found == [content(first), content(last)]

@@ -10,7 +10,7 @@ import typer
 
 from spacy_lal.annotations import get_constituents, sentence_trees
 from spacy_lal.cli.convert import command
-from spacy_lal.formats.ftb import FrenchTreebank, find_file
+from spacy_lal.formats.ftb import FrenchTreebank
 
 from ..project.running import read_docs
 
@@ -92,14 +92,14 @@ def test_files(ftb: Path, capsys: pytest.CaptureFixture[str]) -> None:
         convert_ftb(ftb, ftb / "out")
     assert f"train: both {train} and {zipped} are there: say which" in capsys.readouterr().err
     train.unlink()
-    assert find_file(ftb, "train") == zipped
+    assert FrenchTreebank().part_files(ftb)["train"] == [zipped]
     zipped.unlink()
     small = "FRENCH_SPMRL/gold/ptb/train5k/train5k.French.gold.ptb"
     convert_ftb(ftb, ftb / "out", train=small)
     assert trees_of(ftb / "out", "train") == [CAT_TREE, STAMP_TREE]
     for options, message in (
         ({}, f"train: no train.French.gold.ptb in {ftb}"),
-        ({"train": "x.ptb"}, f"train: no file {ftb / 'x.ptb'}"),
+        ({"train": "x.ptb"}, f"train: no x.ptb in {ftb}"),
         ({"train": small, "dev": small}, f"{ftb / small} is in both train and dev"),
     ):
         with pytest.raises(typer.Exit):

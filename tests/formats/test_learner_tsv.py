@@ -14,9 +14,9 @@ from spacy_lal.formats.learner_tsv import (
     multiged_escape,
     multiged_unescape,
     parse_tsv,
-    read_tsv,
 )
 from spacy_lal.formats.m2 import ErrorTypes
+from spacy_lal.formats.treebank_format import Losses
 from spacy_lal.formats.treebank_sentence import TreebankSentence, to_doc
 
 TEA = "Teas\ti\ncool\tc\n.\tc\n\nYes\tc\n\n"
@@ -26,8 +26,8 @@ def doc(words, errors=None):
     return to_doc(TreebankSentence(words=words, errors=errors), Vocab())
 
 
-def read(text, **options):
-    return [(sentence.words, sentence.errors) for sentence in parse_tsv(text, **options)]
+def read(text, unescape=str, **options):
+    return [(list(map(unescape, s.words)), s.errors) for s in parse_tsv(text, **options)]
 
 
 def test_labels():
@@ -60,7 +60,7 @@ def test_blank_lines(text):
 def test_line_ends_and_compression(tmp_path):
     path = tmp_path / "tea.tsv.gz"
     path.write_bytes(gzip.compress(TEA.replace("\n", "\r\n").encode("utf-8-sig")))
-    assert [(each.words, each.errors) for each in read_tsv(path)] == read(TEA)
+    assert [(each.words, each.errors) for each in LearnerTsv().read(path, Losses())] == read(TEA)
 
 
 def test_spaces_are_part_of_tokens():
@@ -71,13 +71,13 @@ def test_spaces_are_part_of_tokens():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("Tea\tc\ncools\n", "2: expected a token and its label, found 1 column"),
-        ("Tea\tc\n\nYes\n", "3: expected a token and its label, found 1 column"),
-        ("Tea\ncools\tc\n", "2: expected a token alone, as in the first, found 2 columns"),
-        ("Tea\tc\tx\n", "1: expected a token and its label, found 3 columns"),
-        ("Tea\tc\n\tc\n", "2: expected a token and its label, found an empty column"),
-        ("Tea\t\n", "1: expected a token and its label, found an empty column"),
-        (" \tc\n", "1: expected a token and its label, found an empty column"),
+        ("Tea\tc\ncools\n", "2: expected a token and its label, found 'cools'"),
+        ("Tea\tc\n\nYes\n", "3: expected a token and its label, found 'Yes'"),
+        ("Tea\ncools\tc\n", "2: expected a token alone, found 'cools\\tc'"),
+        ("Tea\tc\tx\n", "1: expected a token and its label, found 'Tea\\tc\\tx'"),
+        ("Tea\tc\n\tc\n", "2: expected a token and its label, found '\\tc'"),
+        ("Tea\t\n", "1: expected a token and its label, found 'Tea\\t'"),
+        (" \tc\n", "1: expected a token and its label, found ' \\tc'"),
         ("Tea c\nis  i\n", "1: one column: a tab has to stand between a token and its label"),
     ],
 )

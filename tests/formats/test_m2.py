@@ -6,10 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_lal.formats.files import FormatError
-from spacy_lal.formats.m2 import Edit, M2Sentence, labels_of, parse_m2, read_m2
+from spacy_lal.formats.files import FormatError, read_text
+from spacy_lal.formats.m2 import M2, Edit, M2Sentence, labels_of
 
 from .corrections import by
+
+
+def parse_m2(text, source="<string>"):
+    return M2().edited(text, source)
+
 
 TEA = """S The kettles boil on stove hotly in
 A 1 2|||R:NOUN:NUM|||kettle|||REQUIRED|||-NONE-|||0
@@ -48,20 +53,16 @@ def test_sentences_and_edits():
     assert tea.annotators == {0, 1, 2}
     assert (cools.words, cools.edits, cools.annotators) == (["Tea", "cools", "."], [], {0})
     assert (empty.words, empty.edits) == ([], [Edit(0, 0, "M:OTHER", "Yes")])
-    assert [(each.source, each.line) for each in (tea, cools, empty)] == [
-        ("tea.m2", 1),
-        ("tea.m2", 11),
-        ("tea.m2", 13),
-    ]
+    assert [each.line for each in (tea, cools, empty)] == [1, 11, 13]
 
 
 def test_no_blank_lines_and_other_line_ends_and_compression(tmp_path):
     text = "S Tea cools\nA 0 1|||R|||It|||a|||b|||3\nS \u00a0Tea\n"
     path = tmp_path / "tea.m2.xz"
     path.write_bytes(lzma.compress(text.replace("\n", "\r\n").encode("utf-8-sig")))
-    first, second = read_m2(path)
+    first, second = parse_m2(read_text(path), source=str(path))
     assert (first.words, first.edits) == (["Tea", "cools"], [Edit(0, 1, "R", "It", 3)])
-    assert (second.words, second.source, second.line) == (["\u00a0Tea"], str(path), 3)
+    assert (second.words, second.line) == (["\u00a0Tea"], 3)
     assert list(parse_m2("")) == []
 
 
@@ -103,10 +104,10 @@ def test_nothing_to_label():
         ("A 0 3|||R|||x|||a|||b|||0", "an edit from 0 to 3 in a sentence of 2 words"),
         ("A 1 0|||R|||x|||a|||b|||0", "an edit from 1 to 0"),
         ("A -1 -1|||R|||x|||a|||b|||0", "an edit from -1 to -1"),
-        ("A 0|||R|||x|||a|||b|||0", "bad span '0'"),
-        ("A 0 1|||R|||x|||a|||b|||me", "bad annotator 'me'"),
-        ("A 0 1|||R|||x|||0", "expected span|||type|||correction"),
-        ("A 0 1", "expected span|||type|||correction"),
+        ("A 0|||R|||x|||a|||b|||0", "expected A start end|||type"),
+        ("A 0 1|||R|||x|||a|||b|||me", "expected A start end|||type"),
+        ("A 0 1|||R|||x|||0", "expected A start end|||type"),
+        ("A 0 1", "expected A start end|||type"),
         ("B 0 1", "expected a line that begins with S or A, found 'B 0 1'"),
         ("Tea cools", "expected a line that begins with S or A"),
     ],

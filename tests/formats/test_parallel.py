@@ -9,11 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_lal.formats.files import FormatError
+from spacy_lal.formats.files import FormatError, read_text
 from spacy_lal.formats.m2 import Edit, labels_of
-from spacy_lal.formats.parallel import SWAP, WORD, edits_between, read_parallel, substitution
+from spacy_lal.formats.parallel import (
+    SWAP,
+    WORD,
+    ParallelSentences,
+    edits_between,
+    substitution,
+)
 
 from .corrections import by, corrected
+
+
+def read_parallel(original, corrected):
+    return ParallelSentences(corrected=corrected).edited(read_text(original), str(original))
 
 
 def between(original, target):
@@ -136,7 +146,7 @@ def test_references(files):
     assert labels_of(tea) == ["ERROR", "ERROR", ""]
     assert labels_of(by(tea, 0)) == ["ERROR", "", ""]
     assert labels_of(by(tea, 1), types="operations") == ["", "M", ""]
-    assert (empty.words, empty.line, empty.source) == ([], 2, str(original))
+    assert (empty.words, empty.line) == ([], 2)
     assert (yes.words, yes.edits) == (["Yes"], [])
 
 

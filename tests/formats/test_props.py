@@ -17,7 +17,6 @@ from spacy_lal.formats.props import (
     Props,
     PropsSentence,
     column_spans,
-    doc_props,
     format_props,
     read_props,
     sentence_frames,
@@ -113,13 +112,19 @@ def test_bad_text_is_located(text, message):
         list(read_props(text, source="x.props"))
 
 
+VOCAB = language_vocab("en")
+
+
+def doc_of(length, frames):
+    doc = to_doc(TreebankSentence(words=[f"w{i}" for i in range(length)]), VOCAB)
+    set_frames(doc, frames)
+    return doc
+
+
 def test_format():
-    assert (
-        format_props([PropsSentence(n, f) for n, f in zip((10, 2, 3), FRAMES, strict=True)]) == TEXT
-    )
+    assert "".join(map(format_props, docs())) == TEXT
     # Columns are in order of predicates, whatever order frames have.
-    assert format_props([PropsSentence(10, FRAMES[0][::-1])]) == TEXT[: TEXT.index("\n\n") + 2]
-    assert format_props([]) == ""
+    assert format_props(doc_of(10, FRAMES[0][::-1])) == TEXT[: TEXT.index("\n\n") + 2]
 
 
 @st.composite
@@ -130,8 +135,11 @@ def sentences(draw):
     for predicate in sorted(predicates):
         borders = sorted(draw(st.sets(st.integers(0, length), max_size=6)))
         pieces = list(pairwise(borders))
-        labels = draw(st.lists(st.sampled_from(["", "A0", "R-A1", "C-V", "V"]), min_size=6))
+        labels = draw(st.lists(st.sampled_from(["", "A0", "R-A1", "C-V"]), min_size=6))
         spans = [(*p, label) for p, label in zip(pieces, labels, strict=False) if label]
+        spans = sorted(
+            [*(s for s in spans if not s[0] <= predicate < s[1]), (predicate, predicate + 1, "V")]
+        )
         frames.append(FrameSpans(predicate, draw(st.sampled_from(["go", "x.y", "-x"])), spans))
     return PropsSentence(length, frames)
 
@@ -139,7 +147,8 @@ def sentences(draw):
 @settings(max_examples=40, deadline=None)
 @given(st.lists(sentences(), max_size=3))
 def test_what_is_written_is_read(written):
-    read = list(read_props(format_props(written)))
+    text = "".join(format_props(doc_of(s.length, s.frames)) for s in written)
+    read = list(read_props(text))
     assert [(s.length, s.frames) for s in read] == [(s.length, s.frames) for s in written]
 
 
@@ -148,32 +157,30 @@ def test_what_is_written_is_read(written):
     [
         (
             [FrameSpans(0, "go", [(0, 2, "V"), (1, 3, "A1")])],
-            "sentence 2: frame 'go' at token 0: A1 from 1 to 3 overlaps another role",
+            "frame 'go' at token 0: A1 overlaps another role",
         ),
-        ([FrameSpans(0, "a", []), FrameSpans(0, "b", [])], "'b' at token 0: another frame has the"),
-        ([FrameSpans(0, "-", [])], "'-' can't stand in column 0"),
-        ([FrameSpans(0, "", [])], "'' can't stand in column 0"),
-        ([FrameSpans(0, "go on", [])], "'go on' can't stand in column 0"),
-        ([FrameSpans(0, "go", [(0, 1, "A*")])], r"bad role 'A\*'"),
-        ([FrameSpans(0, "go", [(0, 1, "")])], "bad role ''"),
+        (
+            [FrameSpans(0, "a", [(0, 1, "V")]), FrameSpans(0, "b", [(0, 1, "V")])],
+            "'b' at token 0: its predicate is whitespace, or another frame's",
+        ),
+        ([FrameSpans(0, "-", [(0, 1, "V")])], "'-' can't stand in column 0"),
+        ([FrameSpans(0, "go on", [(0, 1, "V")])], "'go on' can't stand in column 0"),
+        ([FrameSpans(0, "go", [(0, 1, "V"), (1, 2, "A*")])], r"bad role 'A\*'"),
+        ([FrameSpans(0, "go", [(0, 1, "V"), (1, 2, "")])], "bad role ''"),
     ],
 )
 def test_what_columns_cannot_say(frames, message):
     with pytest.raises(ValueError, match=message):
-        format_props([PropsSentence(1, []), PropsSentence(4, frames)])
-
-
-def test_docs_give_the_same_props():
-    assert format_props(s for doc in docs() for s in doc_props(doc)) == TEXT
+        format_props(doc_of(4, frames))
 
 
 def test_a_doc_of_several_sentences():
     together = Doc.from_docs(docs())
-    assert format_props(doc_props(together)) == TEXT
+    assert format_props(together) == TEXT
     for token in together[1:]:
         token.is_sent_start = None
     together[0].is_sent_start = None
-    (whole,) = doc_props(together)
+    (whole,) = read_props(format_props(together))
     assert whole.length == 15
     assert [frame.predicate for frame in whole.frames] == [3, 5, 9, 12]
 
@@ -183,10 +190,10 @@ def test_rolesets_become_lemmas():
     verbs = [(3, "make.02"), (5, "give.LV"), (6, ""), (7, "p.m"), (9, "leave_off.101")]
     set_frames(doc, [FrameSpans(i, roleset, [(i, i + 1, "V")]) for i, roleset in verbs])
     doc[6].lemma_ = "Tea"
-    (sentence,) = doc_props(doc)
+    (sentence,) = read_props(format_props(doc))
     assert [f.roleset for f in sentence.frames] == ["make", "give", "Tea", "p.m", "leave_off"]
     set_frames(doc, [FrameSpans(0, "", [(0, 1, "V")])])
-    (sentence,) = doc_props(doc)
+    (sentence,) = read_props(format_props(doc))
     assert sentence.frames == [FrameSpans(0, "ann", [(0, 1, "V")])]
 
 
@@ -204,23 +211,23 @@ def test_whitespace_has_no_rows():
             FrameSpans(6, "go.01", [(6, 7, "V")]),
         ],
     )
-    assert format_props(doc_props(doc)) == "-     (ARG1*)\ncool  (V*)\n\ngo  (V*)\n\n"
+    assert format_props(doc) == "-     (ARG1*)\ncool  (V*)\n\ngo  (V*)\n\n"
     set_frames(doc, [FrameSpans(2, "x.01", [(1, 3, "V")])])
-    with pytest.raises(ValueError, match=r"frame 'x.01' at token 2: its predicate is whitespace"):
-        list(doc_props(doc))
+    with pytest.raises(ValueError, match=r"frame 'x.01' at token 2: its predicate is white"):
+        format_props(doc)
     nothing = Doc(vocab)
     set_frames(nothing, [])
-    assert list(doc_props(nothing)) == []
+    assert format_props(nothing) == ""
 
 
 def test_docs_without_frames_and_frames_across_sentences():
     doc = Doc.from_docs(docs())
     set_frames(doc, [FrameSpans(9, "leave.01", [(9, 10, "V"), (10, 11, "A1")])])
     with pytest.raises(ValueError, match=r"frame 'leave.01' at token 9: it isn't all in one sent"):
-        list(doc_props(doc))
+        format_props(doc)
     del doc.spans["srl"]
     with pytest.raises(ValueError, match=r"doc.spans\['srl'\] isn't set"):
-        list(doc_props(doc))
+        format_props(doc)
 
 
 # What the formats share
@@ -235,6 +242,11 @@ def test_nested_roles_are_told_from_malformed_ones():
     assert not isinstance(caught.value, NestedRoles)
 
 
+def frames_of(rows, rolesets):
+    left_out = []
+    return sentence_frames(rows, rolesets, left_out, source="x", line=5), left_out
+
+
 def test_frames_that_docs_cannot_hold_are_left_out_with_their_reason():
     columns = [
         ["(V*)", "(A1*)", "*", "*"],
@@ -243,7 +255,7 @@ def test_frames_that_docs_cannot_hold_are_left_out_with_their_reason():
         ["(V*)", "*", "*", "(V*)"],  # twice
     ]
     rows = list(zip(*columns, strict=True))
-    frames, left_out = sentence_frames(rows, ["a.01", "b.01", "c.01", "d.01"], source="x", line=5)
+    frames, left_out = frames_of(rows, ["a.01", "b.01", "c.01", "d.01"])
     assert frames is None  # with one alone, the other predicates would be taken for none
     assert left_out == [
         ("x:6", "0 spans labelled V"),
@@ -252,13 +264,13 @@ def test_frames_that_docs_cannot_hold_are_left_out_with_their_reason():
     ]
     # The predicate may be the second piece of its verb, not something else.
     rows = [["(V*)"], ["(C-V*)"], ["*"]]
-    frames, left_out = sentence_frames(rows, ["", "x.01", ""], source="x", line=5)
+    frames, left_out = frames_of(rows, ["", "x.01", ""])
     assert frames == [FrameSpans(1, "x.01", [(0, 1, "V"), (1, 2, "C-V")])]
     rows = [["(V*)"], ["*"], ["(A1*)"]]
-    _, left_out = sentence_frames(rows, ["", "", "y.01"], source="x", line=5)
+    _, left_out = frames_of(rows, ["", "", "y.01"])
     assert left_out == [("x:7", "its predicate isn't labelled V")]
     with pytest.raises(FormatError, match="x:6: bad role 'A1'"):
-        sentence_frames([["(V*)"], ["A1"]], ["x.01", ""], source="x", line=5)
+        frames_of([["(V*)"], ["A1"]], ["x.01", ""])
 
 
 # The command
@@ -287,7 +299,7 @@ def test_writing_names_what_is_wrong(run, tmp_path):
     DocBin(docs=[tea, go]).to_disk(path)
     result = run(path, out)
     assert result.exit_code == 1
-    said = f"{path}: Doc 2: sentence 1: frame 'go' at token 0: A1 from 1 to 3 overlaps"
+    said = f"{path}: Doc 2: frame 'go.01' at token 0: A1 overlaps"
     assert said in result.output
     del go.spans["srl"]
     DocBin(docs=[tea, go]).to_disk(path)

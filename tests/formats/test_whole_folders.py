@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_lal.formats.whole_files import replace_folder
+from spacy_lal.formats.files import replace_folder
 
 
 def write(text):

@@ -9,8 +9,7 @@ import torch
 from thinc.api import Model, set_dropout_rate
 
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.embeddings.forms import build_word_affix_embed_v1
-from spacy_lal.embeddings.vocabulary import learn_vocabulary
+from spacy_lal.embeddings.forms import build_word_affix_embed_v1, learn_vocabulary
 from spacy_lal.ged.bilstm_layers import (
     BiLSTMLayersSettings,
     LayeredBiLSTM,
@@ -87,7 +86,7 @@ def test_language_loss_word_by_word():
     network = LayeredBiLSTM(5, list("abcdef"), settings).eval()
     x, lengths = torch.randn(2, 4, 5), torch.tensor([4, 2])
     words = torch.tensor([[1, 6, 0, 2], [3, 3, 5, 5]])  # what is behind the second is no word
-    found = network(x, lengths, words).language_loss
+    _, found = network(x, lengths, words)
     states = network.bilstm.states(x, lengths)[0]
     ahead, back = network.language
     end, expected = 7, 0.0

@@ -47,20 +47,7 @@ def test_files(files):
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
-def test_limit_and_method(files):
-    out = files / "limited"
-    data = files / "data.spacy"
-    result = run(files / "model", data, "--limit", 1, "--method", "softmax", "-o", out)
-    assert result.exit_code == 0, result.output
-    found = json.loads((out / "heads.json").read_text())
-    assert (found["method"], found["overall"]["spans"]) == ("softmax", 5)
-    assert not (out / "errors.json").exists()
-
-
 def test_clear_errors(files, tmp_path):
-    result = run(files / "model", files / "data.spacy", "--method", "mean")
-    assert result.exit_code == 1
-    assert "'softmax'" in result.stderr
     result = run(tmp_path / "nothing", files / "data.spacy")
     assert result.exit_code == 1
     assert "nothing" in result.stderr

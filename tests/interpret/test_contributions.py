@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from spacy_lal.interpret.contributions import head_sums, span_contributions
-from spacy_lal.layers.span_scorer import halves
+from spacy_lal.layers.encoder import halves
 
 # START, two words, STOP; three heads of two features
 ROWS = torch.tensor(

@@ -102,7 +102,7 @@ def test_sums_are_those_of_span_vectors(arrangement):
         rows, _ = network.input_encoder(x, lengths)
         mask = row_mask(lengths, len(doc))
         vectors = encoder.fenceposts(encoder(rows, mask))[0].double()
-        attention = encoder.attention(rows, mask)[0, :, 0]
+        attention = encoder.label_attention.attention(encoder.encode(rows, mask), mask)[0, :, 0]
         encoded = encoder.encode(rows, mask)[0]
     layer, (n_heads, d_proj) = encoder.label_attention, (4, 4)
     for head in range(n_heads):

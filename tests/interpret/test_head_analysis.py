@@ -37,15 +37,15 @@ def test_averages_by_hand():
     assert (first.head, second.head) == (2, 0)
     assert first.contribution == pytest.approx(0.8)
     assert first.first == 1.0
-    assert [share.head for share in heads.top_overall(2)] == [2, 0]
-    assert heads.top_overall(1)[0].first == pytest.approx(1 / 4)
+    assert [share.head for share in heads.top(k=2)] == [2, 0]
+    assert heads.top(k=1)[0].first == pytest.approx(1 / 4)
     json.dumps(heads.to_dict())
 
 
 def test_nothing_to_average():
     heads = averaged([], "normalised")
     assert heads.categories == []
-    assert heads.top_overall() == []
+    assert heads.top() == []
     json.dumps(heads.to_dict())
 
 

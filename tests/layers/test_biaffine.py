@@ -1,8 +1,8 @@
 import pytest
 import torch
+import torch.nn.functional as F
 from torch.autograd import gradcheck
 from torch.func import functional_call
-from torch.nn.functional import pad
 
 from spacy_lal.layers.biaffine import Biaffine, FactorisedBiaffine
 
@@ -99,9 +99,9 @@ def test_matrices_hold_all_four_terms(d_left, d_right, n_outputs):
     biaffine = make(d_left, d_right, n_outputs)
     left = torch.randn(2, 3, d_left, dtype=torch.float64)
     right = torch.randn(2, 4, d_right, dtype=torch.float64)
-    matrices = biaffine.matrices()
+    matrices = biaffine.factors(left, right).weight
     assert matrices.shape == (n_outputs, d_left + 1, d_right + 1)
-    x, y = pad(left, (0, 1), value=1.0), pad(right, (0, 1), value=1.0)
+    x, y = F.pad(left, (0, 1), value=1.0), F.pad(right, (0, 1), value=1.0)
     expected = torch.einsum("bni,oij,bmj->bnmo", x, matrices, y)
     torch.testing.assert_close(biaffine(left, right), expected, rtol=0, atol=1e-12)
 
@@ -109,7 +109,7 @@ def test_matrices_hold_all_four_terms(d_left, d_right, n_outputs):
 def test_matrices_pass_their_gradient_on():
     biaffine = make(2, 3, 4)
     of_matrices = torch.randn(4, 3, 4, dtype=torch.float64)
-    biaffine.matrices().backward(of_matrices)
+    biaffine.factors(torch.zeros(1), torch.zeros(1)).weight.backward(of_matrices)
     assert torch.equal(biaffine.bilinear.grad, of_matrices[:, :-1, :-1])
     assert torch.equal(biaffine.left.grad, of_matrices[:, :-1, -1])
     assert torch.equal(biaffine.right.grad, of_matrices[:, -1, :-1])
@@ -148,21 +148,22 @@ def test_factorised_equals_the_matrices_it_stands_for(d_left, d_right, n_outputs
     )
     left = torch.randn(2, 3, d_left, dtype=torch.float64)
     right = torch.randn(2, 4, d_right, dtype=torch.float64)
-    scores = factorised(left, right)
+    scores = of_all_pairs(factorised, left, right)
     torch.testing.assert_close(scores, full(left, right), rtol=0, atol=1e-12)
-    u, v = factorised.factors(left, right)
-    assert u.shape == (2, 3, rank)
-    assert v.shape == (2, 4, rank)
-    torch.testing.assert_close(
-        scores[1, 2, 3], factorised.mixture(u[1, 2] * v[1, 3]), rtol=0, atol=1e-12
-    )
+
+
+def of_all_pairs(factorised, left, right):
+    if isinstance(factorised, Biaffine):
+        return factorised(left, right)
+    u, v, weight = factorised.factors(left, right)
+    return F.linear(u.unsqueeze(2) * v.unsqueeze(1), weight[:, :-1], weight[:, -1])
 
 
 @pytest.mark.parametrize("d", [8, 500])
 @pytest.mark.parametrize("rank", [4, 64])
 def test_factorised_scores_begin_with_a_spread(d, rank):
     factorised = FactorisedBiaffine(d, d, 48, rank).requires_grad_(False)
-    spread = float(factorised(torch.randn(4, 9, d), torch.randn(4, 9, d)).std())
+    spread = float(of_all_pairs(factorised, torch.randn(4, 9, d), torch.randn(4, 9, d)).std())
     assert 0.2 < spread < 5
 
 

@@ -3,10 +3,10 @@ import torch
 from torch.autograd import gradcheck
 from torch.func import functional_call
 
-from spacy_lal.layers import label_factors
+from spacy_lal.layers import biaffine
+from spacy_lal.layers.biaffine import LabelFactors, label_scores
 from spacy_lal.layers.biaffine_spans import BiaffineLabels, BiaffineSpans, BiaffineSpanSettings
 from spacy_lal.layers.dropout import set_dropout
-from spacy_lal.layers.label_factors import LabelFactors, label_scores
 from spacy_lal.structure.chart import chart_size, packed_spans, span_position
 
 RANKS = pytest.mark.parametrize("rank", [None, 1, 3], ids=lambda rank: f"rank {rank}")
@@ -88,7 +88,7 @@ def test_labels_of_chosen_spans_one_by_one(rank):
 @pytest.mark.parametrize("rows", [1, 7, 256])
 def test_labels_of_many_spans_one_by_one(rank, rows, monkeypatch):
     """So many that, in prediction, scores of all pairs are computed, some sentences at a time."""
-    monkeypatch.setattr(label_factors, "ROWS", rows)
+    monkeypatch.setattr(biaffine, "ROWS", rows)
     scorer = make_labels(rank).requires_grad_(False)
     posts = fenceposts(3, 4)
     chosen = [(b, i, j) for i in range(5) for b in (2, 0) for j in range(5)] * 3

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from spacy_lal.layers.encoder import LabelAttentionEncoder
+from spacy_lal.layers.encoder import LabelAttentionEncoder, halves
 from spacy_lal.layers.label_attention import EncoderSettings
 from spacy_lal.layers.span_scorer import SpanScorer
 
@@ -121,7 +121,6 @@ def test_what_goes_around_is_read_by_no_layer(arrangement, halves):
     assert around.output_dim == plain.output_dim + 5
     assert torch.equal(annotations[..., :5], beside)
     assert torch.equal(annotations[..., 5:], plain(x, mask))
-    assert torch.equal(around.attention(torch.cat([beside, x], -1), mask), plain.attention(x, mask))
 
 
 def test_unknown_halves_are_refused():
@@ -138,14 +137,6 @@ def test_concatenate_keeps_the_rows():
     encoded = encoder.encode(x, mask)
     torch.testing.assert_close(annotations[..., :8], encoded)
     torch.testing.assert_close(annotations[..., 8:], encoder.label_attention(encoded, mask))
-    torch.testing.assert_close(
-        encoder.attention(x, mask), encoder.label_attention.attention(encoded, mask)
-    )
-
-
-def test_attention_needs_label_attention():
-    with pytest.raises(ValueError, match="no Label Attention"):
-        make().attention(*rows([3]))
 
 
 def test_unknown_arrangement_is_refused():
@@ -168,3 +159,11 @@ def test_mixed_precision():
         for parameter in encoder.parameters()
         if parameter.grad is not None
     )
+
+
+def test_halves_of_heads():
+    first, second = halves(torch.arange(8).view(1, 1, 8), 2)
+    assert (first.tolist(), second.tolist()) == ([[[0, 1, 4, 5]]], [[[2, 3, 6, 7]]])
+    # An odd width leaves the larger half to the second.
+    first, second = halves(torch.arange(6).view(1, 1, 6), 2)
+    assert (first.tolist(), second.tolist()) == ([[[0, 3]]], [[[1, 2, 4, 5]]])

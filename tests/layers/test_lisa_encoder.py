@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.func import functional_call
 
+from spacy_lal.layers.biaffine import label_scores
 from spacy_lal.layers.dropout import set_dropout
-from spacy_lal.layers.label_factors import label_scores
 from spacy_lal.layers.lisa_encoder import (
     Encoded,
     LisaEncoder,
@@ -173,7 +173,6 @@ def test_scores_of_arcs_and_relations_one_by_one() -> None:
     torch.nn.init.normal_(scorer.relation.bias)
     arcs, relations = scorer(x)
     assert arcs.shape == (2, 4, 4)
-    of_relation = scorer.relation.matrices()
     for row in range(2):
         views = F.leaky_relu(x[row] @ scorer.views.weight.T + scorer.views.bias, 0.1)
         for i in range(4):
@@ -186,7 +185,7 @@ def test_scores_of_arcs_and_relations_one_by_one() -> None:
                 of_pair = torch.einsum(
                     "i,oij,j->o",
                     F.pad(governed, (0, 1), value=1.0),
-                    of_relation,
+                    relations.weight,
                     F.pad(governor, (0, 1), value=1.0),
                 )
                 torch.testing.assert_close(label_scores(relations, *pair)[0], of_pair, **EXACT)

@@ -15,7 +15,7 @@ def rows(lengths, d_model):
 @pytest.mark.parametrize("positional", [None, 4])
 @pytest.mark.parametrize("scale", ["key", "model"])
 def test_self_attention_is_label_attention_with_matrix_queries_projected(positional, scale):
-    layer = PartitionedSelfAttention(10, 2, 4, d_positional=positional, scale=scale).double()
+    layer = PartitionedSelfAttention(10, 2, 4, 4, d_positional=positional, scale=scale).double()
     settings = EncoderSettings(
         heads=2,
         key_width=4,
@@ -34,7 +34,7 @@ def test_self_attention_is_label_attention_with_matrix_queries_projected(positio
 
 @pytest.mark.parametrize("positional", [None, 4])
 def test_self_attention_gradients_and_padding(positional):
-    layer = PartitionedSelfAttention(6, 2, 2, d_positional=positional).double()
+    layer = PartitionedSelfAttention(6, 2, 2, 2, d_positional=positional).double()
     x, mask = rows([3, 2], 6)
     assert gradcheck(lambda x: layer(x, mask)[mask], (x.requires_grad_(),))
     together = layer(x, mask)
@@ -65,7 +65,7 @@ def test_feed_forward_dropout():
 
 
 def test_self_attention_dropout():
-    layer = PartitionedSelfAttention(10, 2, 4).double()
+    layer = PartitionedSelfAttention(10, 2, 4, 4).double()
     x, mask = rows([5, 3], 10)
     expected = layer(x, mask)
     for rate in ("attention_dropout", "residual_dropout"):
@@ -80,4 +80,4 @@ def test_wrong_partitions_are_refused():
     with pytest.raises(ValueError, match="d_positional"):
         PartitionedFeedForward(10, 8, d_positional=10)
     with pytest.raises(ValueError, match="d_positional"):
-        PartitionedSelfAttention(10, 2, 4, d_positional=12)
+        PartitionedSelfAttention(10, 2, 4, 4, d_positional=12)

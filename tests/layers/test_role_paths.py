@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from spacy_lal.layers.dropout import set_dropout
-from spacy_lal.layers.role_paths import DOWNS, UPS, RolePaths, path_vectors
-from spacy_lal.structure.paths import dependency_paths
+from spacy_lal.layers.role_paths import DOWNS, UPS, RolePaths, dependency_paths, path_vectors
 
 R = 4
 HEADS = torch.tensor([[1, 1, 1, 4, 2], [3, 0, 3, 3, 3]])

@@ -3,13 +3,14 @@ import torch
 from torch.autograd import gradcheck
 from torch.func import functional_call
 
+from spacy_lal.layers import span_scorer
 from spacy_lal.layers.dropout import set_dropout
-from spacy_lal.layers.span_scorer import SpanScorer, fenceposts, halves
+from spacy_lal.layers.span_scorer import SpanScorer
 from spacy_lal.structure.chart import packed_spans
 
 
-def make(d_in=6, d_hidden=5, n_labels=4, *, standard=False, **options) -> SpanScorer:
-    scorer = SpanScorer(d_in, d_hidden, n_labels, **options).double()
+def make(d_in=6, d_hidden=5, n_labels=4, *, standard=False) -> SpanScorer:
+    scorer = SpanScorer(d_in, d_hidden, n_labels).double()
     if standard:
         scorer.layer_norm = torch.nn.LayerNorm(d_hidden).double()
     for parameter in scorer.layer_norm.parameters():
@@ -34,8 +35,9 @@ def literal(scorer, posts):
 @pytest.mark.parametrize("standard", [False, True])
 @pytest.mark.parametrize("chunk_size", [1, 100, 1 << 20])
 @pytest.mark.parametrize(("batch", "n"), [(1, 1), (3, 2), (2, 9)])
-def test_scores_and_gradients_equal_the_equations(chunk_size, batch, n, standard):
-    scorer = make(chunk_size=chunk_size, standard=standard)
+def test_scores_and_gradients_equal_the_equations(chunk_size, batch, n, standard, monkeypatch):
+    monkeypatch.setattr(span_scorer, "CHUNK_SIZE", chunk_size)
+    scorer = make(standard=standard)
     posts = torch.randn(batch, n + 1, 6, dtype=torch.float64, requires_grad=True)
     expected, actual = literal(scorer, posts), scorer(posts)
     assert actual.shape == (batch, n * (n + 1) // 2, 4)
@@ -52,8 +54,9 @@ def test_scores_and_gradients_equal_the_equations(chunk_size, batch, n, standard
         torch.testing.assert_close(scorer.eval()(posts), expected, rtol=0, atol=1e-12)
 
 
-def test_gradcheck():
-    scorer = make(chunk_size=20)
+def test_gradcheck(monkeypatch):
+    monkeypatch.setattr(span_scorer, "CHUNK_SIZE", 20)
+    scorer = make()
     names, parameters = zip(*scorer.named_parameters(), strict=True)
 
     def forward(posts, *parameters):
@@ -68,8 +71,9 @@ def test_no_words_no_spans():
     assert make()(torch.randn(0, 3, 6, dtype=torch.float64)).shape == (0, 3, 4)
 
 
-def test_dropout_drops_hidden_features_of_a_sentence():
-    scorer = make(d_hidden=12, chunk_size=50)
+def test_dropout_drops_hidden_features_of_a_sentence(monkeypatch):
+    monkeypatch.setattr(span_scorer, "CHUNK_SIZE", 50)
+    scorer = make(d_hidden=12)
     torch.nn.init.ones_(scorer.output.weight)
     posts = torch.randn(3, 5, 6, dtype=torch.float64, requires_grad=True)
     expected = scorer(posts)
@@ -82,19 +86,6 @@ def test_dropout_drops_hidden_features_of_a_sentence():
 
     assert gradcheck(forward, (posts,))
     torch.testing.assert_close(scorer.eval()(posts), expected)
-
-
-def test_fenceposts_by_rows():
-    annotations = torch.arange(12).view(1, 3, 4)
-    assert fenceposts(annotations).tolist() == [[[0, 1, 6, 7], [4, 5, 10, 11]]]
-
-
-def test_halves_of_heads():
-    first, second = halves(torch.arange(8).view(1, 1, 8), 2)
-    assert (first.tolist(), second.tolist()) == ([[[0, 1, 4, 5]]], [[[2, 3, 6, 7]]])
-    # An odd width leaves the larger half to the second.
-    first, second = halves(torch.arange(6).view(1, 1, 6), 2)
-    assert (first.tolist(), second.tolist()) == ([[[0, 3]]], [[[1, 2, 4, 5]]])
 
 
 def test_a_hidden_width_that_cannot_be_normalised_is_refused():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy
 import spacy
 from spacy.tokens import Doc
@@ -35,7 +37,11 @@ def annotated() -> Doc:
 def test_one_pass() -> None:
     docs = [annotated(), Doc(VOCAB, words=["Fish"]), Doc(VOCAB)]
     examples = [Example(doc.copy(), doc) for doc in docs]
-    readers = read_words, read_trees("constituents", with_heads=True), read_frames("srl")
+    readers = (
+        read_words,
+        read_trees("constituents", with_heads=True),
+        partial(read_frames, key="srl"),
+    )
     counts = count(examples, *readers)
     assert counts.docs == 3
     assert counts.sample == [example.predicted for example in examples[:2]]
@@ -48,8 +54,8 @@ def test_one_pass() -> None:
         "roles": {"B-A0": 1, "B-V": 1, "B-A1": 1},
     }
     assert counts.follows == {("", "B-A0"): 1, ("B-A0", "B-V"): 1, ("B-V", "B-A1"): 1}
-    assert (counts.groups.sentences, counts.groups.conflicts) == (1, 0)
-    errors = count(examples, read_errors("errors"))
+    assert counts.joint == {"sentences": 1, "groups": 0, "conflicts": 0, "non-projective": 0}
+    errors = count(examples, partial(read_errors, key="errors"))
     assert errors.names == {"labels": {"VERB": 1}}
     assert errors.lacking == {"errors": 2}
 

@@ -551,7 +551,7 @@ def test_initialize_says_what_is_missing(
     assert "1 of 8 training Docs have no tree" in said
     assert "2 of 8 training Docs have no dependency heads" in said
     # 5 Docs have both, one of them a group
-    assert "5 sentences with trees and heads: 1 <H> groups in 1, " in said
+    assert "trees and heads: {'sentences': 5, 'groups': 1, 'conflicts': 0" in said
 
 
 def test_groups_are_counted_by_sentence(
@@ -567,8 +567,8 @@ def test_groups_are_counted_by_sentence(
     assert len(reference.spans["constituents"]) == sum(len(d.spans["constituents"]) for d in docs)
     nlp.initialize(lambda: [Example(bare_doc(nlp, reference), reference)])
     assert (
-        "3 sentences with trees and heads: 1 <H> groups in 1, 0 words left whose head the trees "
-        "disagree with in 0, 0 non-projective"
+        "of sentences with trees and heads: "
+        "{'sentences': 3, 'groups': 1, 'conflicts': 0, 'non-projective': 0}"
     ) in messages(caplog)
 
 

@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.bridge.storage import has_weights, store_bytes, store_half
+from spacy_lal.bridge.weights import has_weights, store_as, to_float16, to_int8
 
 from .toy_shared import (
     WORDS,
@@ -215,8 +215,8 @@ def test_an_encoder_in_eight_bits(folder, nlp, tmp_path):
         "lal_constituency",
         "lisa_srl",
     }
-    store_bytes(packed)
-    store_half(packed)
+    store_as(packed, to_int8)
+    store_as(packed, to_float16)
     sizes = [(path / "tok2vec" / "model").stat().st_size for path in (folder, tmp_path / "nlp")]
     assert sizes[1] < 0.5 * sizes[0]
     loaded = spacy.load(tmp_path / "nlp")

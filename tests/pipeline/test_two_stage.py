@@ -17,7 +17,7 @@ from spacy.tokens import Doc, DocBin
 from spacy_lal.annotations.constituents import get_constituents, set_constituents
 from spacy_lal.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.bridge.shim import torch_shim, torch_shims
-from spacy_lal.bridge.storage import WEIGHTS
+from spacy_lal.bridge.weights import WEIGHTS
 from spacy_lal.parsing.constituency import ConstituencyPipe
 from spacy_lal.parsing.decoders import MaximumAPosteriori, MinimumBayesRisk
 from spacy_lal.parsing.network import TwoStageScores

@@ -14,7 +14,7 @@ import torch
 
 from spacy_lal.annotations import get_constituents
 from spacy_lal.bridge.shim import torch_shim, torch_shims
-from spacy_lal.training.paragraphs import Paragraphs
+from spacy_lal.training.corpus import Paragraphs
 from tests.pipeline.toy import headed_examples
 from tests.pipeline.toy_shared import shared_examples, shared_pipeline
 from tests.silver.teacher import toy_teacher

@@ -15,7 +15,7 @@ import spacy
 import srsly
 import torch
 
-from spacy_lal.annotations import error_scores
+from spacy_lal.annotations.grammar_errors import error_scores
 from spacy_lal.bridge.shim import torch_shims
 
 from ..tiny_transformers import write_bert
@@ -70,9 +70,9 @@ def test_train_fce_on_a_small_encoder(
     assert (result["tokens"], result["errors"]) == (99, 8)
 
 
-@pytest.mark.spacy_transformers
 def test_train_fce_on_bert(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """The paper's config, with nothing changed but the transformer and the number of heads."""
+    pytest.importorskip("transformers")
     write_bert(tmp_path, ["abcdefghijklmnopqrstuvwxyz.,"])
     run_here(
         "all",

@@ -11,7 +11,7 @@ from spacy.cli._util import app as spacy_cli
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.formats.penn_brackets import clean_tree, read_treebank
+from spacy_lal.formats.penn_brackets import clean_tree, parse_treebank
 from spacy_lal.trees.tree import ConstituentTree
 
 from .running import ROOT
@@ -39,7 +39,8 @@ def toy_ewt(path: Path) -> dict[str, str]:
     Returns the variables of projects/ewt that name it.
     """
     for split in ("train", "dev", "test"):
-        trees = read_treebank(ROOT / f"assets/toy/{split.replace('test', 'dev')}.mrg")
+        toy = ROOT / f"assets/toy/{split.replace('test', 'dev')}.mrg"
+        trees = parse_treebank(toy.read_text())
         words, skeleton = [f"# newdoc id = weblog-{split}"], []
         for number, tree in enumerate(trees):
             tree = clean_tree(tree)

@@ -10,8 +10,8 @@ from spacy.util import load_model_from_config
 from thinc.api import Config
 
 from spacy_lal.bridge.shim import torch_shims
-from spacy_lal.formats.ftb import FrenchTreebank, find_file
-from spacy_lal.formats.penn_brackets import clean_tree, read_treebank, to_sentence
+from spacy_lal.formats.ftb import FrenchTreebank
+from spacy_lal.formats.penn_brackets import clean_tree, parse_treebank, to_sentence
 from spacy_lal.formats.treebank_format import Losses
 from spacy_lal.formats.treebank_sentence import TreebankSentence, to_doc
 
@@ -48,6 +48,6 @@ def parameters_of(nlp: Language) -> dict[str, torch.Tensor]:
 def toy_sentences(lang: str) -> list[TreebankSentence]:
     """Of the development data."""
     if lang == "fr":
-        return list(FrenchTreebank().read(find_file(ROOT / "assets/toy/ftb", "dev"), Losses()))
-    trees = read_treebank(ROOT / "assets/toy/dev.mrg")
+        return list(FrenchTreebank().read(ROOT / "assets/toy/ftb/dev.French.gold.ptb", Losses()))
+    trees = parse_treebank((ROOT / "assets/toy/dev.mrg").read_text())
     return [to_sentence(clean_tree(tree)) for tree in trees]

@@ -18,7 +18,6 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lal.published.imported import Imported
 from spacy_lal.published.lal_parser import read_lal_parser
 from spacy_lal.published.supar import read_supar
 
@@ -30,7 +29,7 @@ class Program:
     """A program's fixtures. word: which of a recorded pair is the word; the other is the tag."""
 
     folder: Path
-    read: Callable[[Path, Path | None], Imported]
+    read: Callable[[Path, Path | None], Language]
     word: int
 
     @property
@@ -43,7 +42,7 @@ class Program:
         encoders = [e for e in self.folder.iterdir() if e.is_dir() and e.name in name]
         imported = self.read(self.folder / f"{name}.pt", next(iter(encoders), None))
         with TemporaryDirectory() as folder:
-            imported.nlp.to_disk(folder)
+            imported.to_disk(folder)
             return spacy.load(folder)
 
     @cache  # noqa: B019

@@ -36,7 +36,13 @@ def source(name: str) -> Path:
 
 @cache
 def imported(name: str) -> Language:
-    return read_benepar(source(name)).nlp
+    return read_benepar(source(name))
+
+
+def write(name: str, output: Path, licence: str | None = None) -> None:
+    path = source(name)
+    weights = path / MODEL if path.is_dir() else path
+    write_imported(imported(name), "benepar", weights, output, licence)
 
 
 @cache
@@ -117,7 +123,7 @@ def test_escaped_words_are_read_as_benepar_reads_them() -> None:
 
 def test_escaped_and_raw_text_have_the_same_tree() -> None:
     raw = imported("bert")
-    escaped = read_benepar(source("bert"), escaped=True).nlp
+    escaped = read_benepar(source("bert"), escaped=True)
     words, spaces = ["(", "so", "he", "said", ")"], [False, True, True, False, False]
     marked = Doc(escaped.vocab, ["-LRB-", *words[1:4], "-RRB-"])
     # the guess has a space behind the last word
@@ -131,7 +137,7 @@ def test_the_same_trees_after_storage_in_processes_and_threads(name: str, tmp_pa
     docs = docs_of(nlp, name)
     wanted = trees(list(nlp.pipe(docs)))
     assert any(wanted)
-    write_imported(read_benepar(source(name)), tmp_path / "out", "MIT")
+    write(name, tmp_path / "out", "MIT")
     loaded = spacy.load(tmp_path / "out")
     assert trees([loaded(doc) for doc in docs_of(loaded, name)]) == wanted
     again = English.from_config(nlp.config).from_bytes(nlp.to_bytes())
@@ -144,7 +150,7 @@ def test_the_same_trees_after_storage_in_processes_and_threads(name: str, tmp_pa
 
 
 def test_what_is_written_says_where_it_comes_from(tmp_path: Path) -> None:
-    write_imported(read_benepar(source("chars")), tmp_path / "out", "Apache-2.0")
+    write("chars", tmp_path / "out", "Apache-2.0")
     meta = json.loads((tmp_path / "out" / "meta.json").read_text("utf-8"))
     assert meta["license"] == "Apache-2.0"
     assert meta["performance"] == {"const_evalb_f": 0.9125}
@@ -159,7 +165,7 @@ def test_a_package_of_it_asks_for_what_it_needs(tmp_path: Path) -> None:
 
     from spacy_lal.cli import app
 
-    write_imported(read_benepar(source("bert")), tmp_path / "out")
+    write("bert", tmp_path / "out")
     arguments = ["package", str(tmp_path / "out"), str(tmp_path / "packages"), "--name", "it"]
     assert CliRunner().invoke(app, arguments).exit_code == 0
     meta = json.loads((tmp_path / "packages" / "en_it" / "meta.json").read_text("utf-8"))
@@ -188,7 +194,7 @@ def test_whitespace_and_empty_docs_are_no_trouble() -> None:
 def test_it_learns_on() -> None:
     # the encoder's own dropout
     torch.manual_seed(0)
-    nlp = read_benepar(source("bert")).nlp
+    nlp = read_benepar(source("bert"))
     doc = nlp("The river .")
     gold = doc.copy()
     gold.spans["constituents"] = [
@@ -208,7 +214,7 @@ def copied(name: str, to: Path) -> Path:
 def test_a_tokenizer_is_made_of_older_files(tmp_path: Path) -> None:
     folder = copied("bert", tmp_path / "old")
     (folder / "tokenizer.json").unlink()
-    nlp = read_benepar(folder).nlp
+    nlp = read_benepar(folder)
     wanted = trees(list(imported("bert").pipe(docs_of(nlp, "bert"))))
     assert trees(list(nlp.pipe(docs_of(nlp, "bert")))) == wanted
 
@@ -262,15 +268,18 @@ def _change(folder: Path, change: Any) -> None:
     [
         (_cut, r"benepar_model.bin: truncated, damaged"),
         (lambda folder: (folder / MODEL).unlink(), r"benepar_model.bin: no such file"),
-        (lambda folder: (folder / "config.json").unlink(), r"config.json: no such file"),
+        (
+            lambda folder: (folder / "config.json").unlink(),
+            r"No such file or directory: .*config.json",
+        ),
         (lambda folder: (folder / "config.json").write_text("{"), r"config.json: no JSON"),
         (_no_benepar, r"no checkpoint of benepar: it lacks its config"),
         (_other_encoder, r"config.json: an encoder of model_type 'xlnet'.* is not read"),
-        (_no_tokenizer, r"tokenizer.json: no such file"),
+        (_no_tokenizer, r"tokenizer.json: no tokenizer that can be read or made"),
         (_other_labels, r"benepar_model.bin: .*scorer.output.bias is \(7,\), and should be \(8,\)"),
         (
             _other_words,
-            r"benepar_model.bin: pretrained_model.embeddings.word_embeddings.* should be \(7,",
+            r"the tokenizer has a piece number \d+, but the encoder only 7",
         ),
         (_larger_tokenizer, r"the tokenizer has a piece number 5000, but the encoder only"),
         (_other_width, r"benepar_model.bin: .*proj1.weight is \(8, 8\), and should be \(8, 4\)"),
@@ -297,7 +306,7 @@ def test_a_training_file_of_a_pretrained_encoder_needs_its_folder(tmp_path: Path
     torch.save({"config": config, "state_dict": state}, tmp_path / "en_dev=12.5.pt")
     with pytest.raises(ValueError, match=r"--encoder FOLDER must name a folder with config.json"):
         read_benepar(tmp_path / "en_dev=12.5.pt")
-    nlp = read_benepar(tmp_path / "en_dev=12.5.pt", encoder=CHECKPOINTS / "bert").nlp
+    nlp = read_benepar(tmp_path / "en_dev=12.5.pt", encoder=CHECKPOINTS / "bert")
     wanted = trees(list(imported("bert").pipe(docs_of(nlp, "bert"))))
     assert trees(list(nlp.pipe(docs_of(nlp, "bert")))) == wanted
 
@@ -312,7 +321,7 @@ def test_a_pickle_with_code_is_refused_and_does_not_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     torch.save({"config": {}, "state_dict": _Payload()}, "hostile.pt")
-    with pytest.raises(ValueError, match=r"hostile.pt: it holds 'builtins.getattr'"):
+    with pytest.raises(ValueError, match=r"hostile.pt: it holds 'getattr'"):
         read_benepar(Path("hostile.pt"))
     assert not Path("payload").exists()
 

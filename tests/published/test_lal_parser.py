@@ -78,7 +78,8 @@ def test_xlnet_reads_a_comma_behind_a_digit_alone(word, pieces):
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     assert tokenizer.encode(word).tokens != pieces or word == "a,"
     how = {"before": [], "behind": [], "unknown": 0, "padding": 0, "commas": True}
-    (read,) = SentenceReader({"pieces": how}, tokenizer.to_str()).read([Text([word])])
+    reader = SentenceReader({"reading": {"pieces": how}, "tokenizer": tokenizer.to_str()})
+    (read,) = reader.read([Text([word])])
     assert [vocabulary[number] for number in read.pieces.ids] == pieces
 
 

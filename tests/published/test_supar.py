@@ -6,7 +6,7 @@ supar itself made the checkpoints and their expectations (`tests/fixtures/makers
 import pytest
 import torch
 
-from spacy_lal.layers.label_factors import LabelFactors, label_scores
+from spacy_lal.layers.biaffine import LabelFactors, label_scores
 from spacy_lal.structure.chart import packed_spans, unpack
 from spacy_lal.trees.tree import ConstituentTree
 

@@ -103,7 +103,7 @@ def outputs(encoder, scorer, rows, mask):
     with torch.no_grad():
         attention = None
         if encoder.label_attention is not None:
-            attention = encoder.attention(rows, mask)
+            attention = encoder.label_attention.attention(encoder.encode(rows, mask), mask)
         annotations = encoder(rows, mask)
         fenceposts = encoder.fenceposts(annotations)
         return attention, annotations, fenceposts, scorer(fenceposts)

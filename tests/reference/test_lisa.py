@@ -11,10 +11,10 @@ import torch
 import torch.nn.functional as F
 from spacy.language import Language
 
-from spacy_lal.layers.label_factors import label_scores
+from spacy_lal.layers.biaffine import label_scores
 from spacy_lal.layers.role_scorer import role_scores
 from spacy_lal.srl import component  # noqa: F401 (its factory's settings)
-from spacy_lal.srl.lisa_losses import GoldFrames, joint_loss, parse_loss, role_loss
+from spacy_lal.srl.gold_frames import GoldFrames, joint_loss, parse_loss, role_loss
 from spacy_lal.srl.network import LisaNetwork, LisaSettings
 from spacy_lal.structure.sequence import viterbi
 
@@ -54,9 +54,8 @@ def network(arrays, cfg):
         role_rank=None,
         layer_dropout=None,
     )
-    network = LisaNetwork(
-        settings, cfg["emb"], joint=cfg["nj"], roles=cfg["nsrl"], tags=1, relations=cfg["ndep"]
-    )
+    sizes = {"joint": cfg["nj"], "roles": cfg["nsrl"], "tags": 1, "relations": cfg["ndep"]}
+    network = LisaNetwork(settings, cfg["emb"], sizes)
     network.load_state_dict(lisa_state(arrays["var"]))
     return network.double().eval().requires_grad_(False)
 

@@ -21,12 +21,12 @@ def sentences(cases: list[dict[str, Any]], side: str) -> list[list[FrameSpans]]:
 def table(report: SrlReport) -> dict[str, list[float]]:
     return {
         label: [
-            counts.correct,
-            counts.excess,
-            counts.missed,
-            round(counts.precision, 2),
-            round(counts.recall, 2),
-            round(counts.f1, 2),
+            counts.tp,
+            counts.fp,
+            counts.fn,
+            round(100 * counts.precision, 2),
+            round(100 * counts.recall, 2),
+            round(100 * counts.fscore, 2),
         ]
         for label, counts in {"Overall": report.overall, **report.types}.items()
     }

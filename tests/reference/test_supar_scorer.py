@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch.nn.functional import one_hot, pad
 
+from spacy_lal.layers.biaffine import label_scores
 from spacy_lal.layers.biaffine_spans import BiaffineLabels, BiaffineSpans, BiaffineSpanSettings
 from spacy_lal.layers.encoder import LabelAttentionEncoder
 from spacy_lal.layers.label_attention import EncoderSettings
-from spacy_lal.layers.label_factors import label_scores
 from spacy_lal.parsing.network import TwoStageScores
 from spacy_lal.structure.chart import pack, packed_spans
 

@@ -26,13 +26,12 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_lal.annotations import FrameSpans, set_constituents, set_errors, set_frames
-from spacy_lal.cli.convert import command
+from spacy_lal.cli.convert import FORMATS, command
 from spacy_lal.cli.make_errors import corrupt
 from spacy_lal.cli.score import score_errors, score_roles, score_trees
 from spacy_lal.formats.head_rules import HeadRules
 from spacy_lal.formats.m2 import ErrorTypes
 from spacy_lal.formats.penn_treebanks import Take
-from spacy_lal.formats.registry import FORMATS
 from spacy_lal.formats.treebank_format import Format
 
 from .damage import damaged

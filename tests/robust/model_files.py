@@ -13,7 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.pipeline.loading import load_pipeline
+from spacy_lal.pipeline.pipes import load_pipeline
 from tests.pipeline.contract import CASES
 from tests.pipeline.toy import headed_doc
 from tests.pipeline.toy_errors import agreement_examples

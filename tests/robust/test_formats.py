@@ -16,8 +16,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_lal.formats.docbins import read_spacy
-from spacy_lal.formats.files import FormatError
-from spacy_lal.formats.whole_files import whole_file
+from spacy_lal.formats.files import FormatError, whole_file
 
 from .formats import (
     CONLL05,
@@ -58,11 +57,11 @@ FOUND = {
         ":1:",
     ),
     "limits of thousands of digits": ("documents", f"weblog-a 0 {LONG}", ":1:"),
-    "lists within lists": ("json", "[" * 100_000, ":1: too many lists within lists"),
+    "lists within lists": ("json", "[" * 100_000, ":1: Invalid JSON: recursion limit"),
     "half a character pair in a type": (
         "json",
         '{"text": "Go", "edits": [[0, [[0, 2, "x", "\\ud800"]]]]}',
-        ":1: 'utf-8' codec can't encode",
+        ":1: Invalid JSON",
     ),
     "half a character pair in an error model": (
         "error model",
@@ -99,7 +98,7 @@ def test_compressed_files_cut_off(packed: str, tmp_path: Path) -> None:
     assert attempt("conll05", data, tmp_path / "x", packed) == ""
     for end in (0, 1, len(data) // 2, len(data) - 1):
         said = attempt("conll05", data[:end], tmp_path / "x", packed)
-        assert f"not a whole {packed} file" in said or "no sentences" in said
+        assert "damaged" in said or "no sentences" in said
 
 
 def test_spans_outside_of_their_doc(tmp_path: Path) -> None:
@@ -111,7 +110,7 @@ def test_spans_outside_of_their_doc(tmp_path: Path) -> None:
     data |= {key: other[key] for key in ("tokens", "spaces", "lengths", "strings")}
     path = tmp_path / "a.spacy"
     path.write_bytes(zlib.compress(srsly.msgpack_dumps(data)))
-    with pytest.raises(ValueError, match=r"can't read .*a\.spacy as a \.spacy file: .*srl"):
+    with pytest.raises(ValueError, match=r"can't read .*a\.spacy as a \.spacy file: "):
         list(read_spacy(path, Vocab()))
 
 

@@ -100,7 +100,7 @@ def test_sentences_that_cannot_be_compared(test, status, message):
     assert result.status == status
     assert result.errors == (() if message is None else (message,))
     summary = evaluate(["(X (NN a) (NN b))"], [test]).summary
-    assert (summary.valid, summary.sum("gold"), summary.sum("test")) == ([], 0, 0)
+    assert (summary.valid, summary.total.gold, summary.total.test) == ([], 0, 0)
 
 
 @pytest.mark.parametrize("text", ["(X a b)", "(X a (NN b))", "word", "(X (NN a) stray)"])
@@ -143,7 +143,7 @@ def test_files_of_different_length():
 
 def test_nothing_matched_has_no_f1():
     report = evaluate(["(X (NN a))"], ["(Y (NN a))"])
-    assert math.isnan(report.summary.f1)
+    assert math.isnan(report.summary.total.f1)
     assert "Bracketing FMeasure       =    nan" in report.format()
 
 
@@ -216,12 +216,14 @@ def test_command_prints_the_report(tmp_path):
     assert result.exit_code == 0
     assert result.stdout == evaluate([GOLD, "(X (NN a))"], [GOLD, "(X (NN b))"]).format()
     assert result.stderr == "2 : Words unmatch (a|b)\n"
-    assert run(gold, test, "--prm", "collins", "-e", -1).exit_code == 1
+    strict = tmp_path / "strict.prm"
+    strict.write_text("MAX_ERROR -1\n")
+    assert run(gold, test, "--prm", strict).exit_code == 1
     packed = tmp_path / "gold.txt.gz"
     packed.write_bytes(gzip.compress(gold.read_bytes()))
     assert run(packed, test).stdout == result.stdout
     packed.write_bytes(gold.read_bytes())
-    assert "not a whole .gz file" in run(packed, test).stderr
+    assert "damaged" in run(packed, test).stderr
 
 
 def test_command_names_missing_files(tmp_path):

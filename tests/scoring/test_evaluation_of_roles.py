@@ -67,7 +67,7 @@ def test_an_argument_in_pieces_has_one_distance() -> None:
     for name in _groups(DISTANCES):
         report = _report(pairs, lambda *at, name=name: _group(_distance(*at), DISTANCES) == name)
         counts = report.overall
-        groups[name] = counts.correct, counts.excess, counts.missed
+        groups[name] = counts.tp, counts.fp, counts.fn
     none = 0, 0, 0
     assert groups == {
         "0-0": (0, 1, 1),

@@ -11,11 +11,10 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from typer.testing import CliRunner
 
-from spacy_lal.annotations.grammar_errors import get_errors, set_errors
+from spacy_lal.annotations.grammar_errors import set_errors
 from spacy_lal.cli import app
 from spacy_lal.evaluation import detection_scores
 from spacy_lal.evaluation.detection_scores import (
-    _joined,
     best_threshold,
     detection,
     lowest_threshold,
@@ -157,22 +156,6 @@ def test_functions_before_the_detector_are_called():
     pipe = nlp.add_pipe("gec_detector")
     (doc,) = run_pipes(pipes_before(nlp, pipe), [Doc(nlp.vocab, words=["Go", ".", "I", "see"])])
     assert [len(sentence) for sentence in doc.sents] == [2, 2]
-
-
-def test_joined_sentences_have_the_same_labels():
-    vocab = language_vocab("en")
-    sentences = [["He", "go", "."], ["I", "see"], ["So"]]
-    errors = [["", "ERROR", ""], ["", "M"], ["ERROR"]]
-    references = [
-        Doc(vocab, words=words, sent_starts=[True] + [False] * (len(words) - 1))
-        for words in sentences
-    ]
-    for doc, labels in zip(references, errors, strict=True):
-        set_errors(doc, labels)
-    joined = _joined(references, "errors")
-    assert get_errors(joined.reference) == ["", "ERROR", "", "", "M", "ERROR"]
-    assert not joined.predicted.has_annotation("SENT_START")
-    assert joined.predicted.text.split() == ["He", "go", ".", "I", "see", "So"]
 
 
 def test_threshold_leaves_correct_text_alone():

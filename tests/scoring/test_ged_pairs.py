@@ -25,10 +25,10 @@ def test_brackets_are_read(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("wrong\tright\n", "the first line isn't kind, wrong, right"),
-        ("kind\twrong\tright\n", "expected pairs of sentences"),
+        ("kind\twrong\tright\n", "no pair is below it"),
         ("kind\twrong\tright\nx\tHe [go].\n", "expected 3 columns"),
-        ("kind\twrong\tright\nx\tHe go.\tHe goes.\n", "expected .brackets. around"),
-        ("kind\twrong\tright\nx\tHe [go.\tHe goes.\n", "no other brackets"),
+        ("kind\twrong\tright\nx\tHe go.\tHe goes.\n", "and .brackets. around"),
+        ("kind\twrong\tright\nx\tHe [go.\tHe goes.\n", "but no others"),
         ("kind\twrong\tright\nx\tHe [ ] go.\tHe goes.\n", "around the words"),
         ("kind\twrong\tright\nx\t[ ]\tHe goes.\n", "around the words"),
     ],
@@ -62,8 +62,8 @@ def test_outcomes() -> None:
     ]
     nlp = marking({"n't": 0.7, "coffee": 0.9, "car": 0.6, "an": 0.4})
     first, second = outcomes(nlp, pairs, 0.5)
-    assert (first.found, first.elsewhere, first.in_right) == (True, 1, ("n't", "coffee"))
-    assert (second.found, second.elsewhere, second.in_right) == (False, 1, ("car",))
+    assert (first.found, first.elsewhere, first.in_right) == (True, 1, ["n't", "coffee"])
+    assert (second.found, second.elsewhere, second.in_right) == (False, 1, ["car"])
     first, second = outcomes(nlp, pairs, 0.35)
     assert second.found
 

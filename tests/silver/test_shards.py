@@ -16,8 +16,7 @@ from spacy_lal.annotate.texts import pieces
 from spacy_lal.cli import app
 from spacy_lal.formats.docbins import read_spacy
 from spacy_lal.silver import sure_sentences
-from spacy_lal.silver.open_text import BLOCK, Seen, lines
-from spacy_lal.silver.sure_sentences import SilverSettings, write_shards
+from spacy_lal.silver.sure_sentences import BLOCK, Seen, SilverSettings, lines, write_shards
 
 LINES = [
     "The cat sat on the mat. She ate the fish.",

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from spacy_lal.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.batching.batches import ParserScores
 from spacy_lal.batching.sentences import Sentence
 from spacy_lal.srl.frame_decoding import (
     Given,
@@ -21,7 +21,7 @@ from spacy_lal.srl.frame_decoding import (
     decode_frames,
     with_one_predicate,
 )
-from spacy_lal.srl.network import LisaScores, from_self_loops, to_self_loops
+from spacy_lal.srl.network import LisaBatch, LisaScores, from_self_loops, to_self_loops
 from spacy_lal.structure.arborescence import nonprojective
 from spacy_lal.structure.sequence import bio_to_spans
 from spacy_lal.trees.tree import LabelledSpan
@@ -121,12 +121,13 @@ def brute_force(
 def test_roles_are_the_best_that_are_valid(with_transitions: bool) -> None:
     generator = torch.Generator().manual_seed(0)
     transitions = start = None
+    decoder = RoleDecoder(LABELS)
     if with_transitions:
         transitions, start = (
             torch.log_softmax(2 * torch.randn(shape, generator=generator), -1)
             for shape in ((6, 6), (6,))
         )
-    decoder = RoleDecoder(LABELS, transitions, start)
+        decoder = RoleDecoder(LABELS, transitions, start)
     scores = 3 * torch.randn(12, 4, 6, generator=generator)
     lengths = torch.tensor([1, 2, 3, 4] * 3)
     predicates = torch.tensor([0, 1, 0, 3, 0, 0, 1, 2, 0, 1, 2, 1])
@@ -231,7 +232,7 @@ def scores() -> ParserScores[LisaScores]:
     relations = torch.zeros(3, 4, 4)
     relations[:, 3, 3] = torch.tensor([2.0, 0.0, 1.0])
     relations[:, 1, 3] = torch.tensor([0.0, 1.5, 0.0])
-    batch = SentenceBatch(
+    batch = LisaBatch(
         [1, 0],
         torch.tensor([2, 3]),
         LisaScores(joint, words, words, table, None, arcs, words, words, relations),
@@ -280,13 +281,13 @@ def test_spans_have_the_probability_of_their_words(scores: ParserScores[LisaScor
 
 
 def test_predicates_can_be_given(scores: ParserScores[LisaScores]) -> None:
-    given = {0: Given([1]), 1: Given()}
-    parses = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), given.__getitem__)
+    given = [Given([1]), Given()]
+    parses = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), given)
     assert [frame.predicate for frame in parses[0].frames] == [1]
     assert [frame.predicate for frame in parses[1].frames] == [1]
     (frame,) = parses[0].frames
     assert [s for s, span in zip(frame.scores, frame.spans, strict=True) if span[2] == "V"] == [1.0]
-    parses = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), lambda k: Given([]))
+    parses = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), [Given([])] * 2)
     assert all(not parse.frames for parse in parses.values())
     assert [TAGS[k] for k in parses[0].tags] == ["NN", "NN", "VB"]
 
@@ -307,7 +308,7 @@ def test_heads_of_another_parser_count(scores: ParserScores[LisaScores]) -> None
     """Of two words, a tree of 3 + 2 against 0 + 0 and twice what earlier heads count."""
 
     def found(weight: float, *known: list[int]) -> list[list[int]]:
-        given = {0: Given(), 1: Given(None, *known)}.__getitem__
+        given = [Given(), Given(None, *known)]
         decoding = {"heads": nonprojective, "heads_weight": weight, "root": 0}
         of = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), given, **decoding)
         assert of[0].heads.tolist() == [2, 3, 0]

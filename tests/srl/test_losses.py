@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from spacy_lal.srl.lisa_losses import (
+from spacy_lal.srl.gold_frames import (
     GoldFrames,
     allowed_joint_labels,
     joint_label,

@@ -65,11 +65,6 @@ def test_uniform_trees(n):
     assert float(trees.log_prob(tree)) == pytest.approx(-math.log(count))
 
 
-def test_lengths_are_checked():
-    with pytest.raises(ValueError, match=r"must be from 1 to 4"):
-        BinaryTrees(random_charts(4, batch=2), torch.tensor([4, 5]))
-
-
 # Derivatives
 
 

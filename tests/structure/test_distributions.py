@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.autograd import gradcheck
 
-from spacy_lal.layers.label_factors import LabelFactors, label_scores
+from spacy_lal.layers.biaffine import LabelFactors, label_scores
 from spacy_lal.parsing.decoders import MaximumAPosteriori, MinimumBayesRisk
 from spacy_lal.parsing.gold_trees import gold_labels
 from spacy_lal.parsing.objectives import CRFObjective, MarginObjective, make_margin_objective_v2

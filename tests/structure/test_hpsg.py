@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_lal.structure.binarise import collapse_unaries
-from spacy_lal.structure.hpsg import SUB_HEAD, HpsgReport, lexicalise
+from spacy_lal.structure.hpsg import SUB_HEAD, lexicalise
 from spacy_lal.trees.nest import crossing
 from tests.structure.test_binarise import trees
 
@@ -186,12 +186,6 @@ def test_wide_and_deep_in_linear_time():
     assert time.perf_counter() - started < 5
 
 
-@pytest.mark.parametrize("heads", [[0], [0, 2, 0], [-1, 0], [3, 0]])
-def test_heads_that_are_no_words(heads):
-    with pytest.raises(ValueError, match="expected 2 heads from 0 to 2"):
-        lexicalise([], heads, 2)
-
-
 @pytest.mark.parametrize(
     ("spans", "message"),
     [
@@ -237,22 +231,3 @@ def test_trees_that_agree_leave_no_conflict(sentence):
         words = [inner.get(child, child[0]) for child in children]
         assert node.head in words
         assert all(node.head in (word, heads[word] - 1) for word in words)
-
-
-def test_report():
-    report = HpsgReport()
-    for spans, heads in [
-        ([(0, 3, "NP")], [0, 3, 1]),
-        ([(0, 6, "X")], [3, 3, 6, 6, 3, 0]),
-        ([], [0]),
-    ]:
-        report.add(lexicalise(spans, heads, len(heads)), heads)
-    assert report == HpsgReport(
-        sentences=3,
-        nodes=4,
-        groups=2,
-        sentences_with_groups=2,
-        conflicts=1,
-        sentences_with_conflicts=1,
-        non_projective=1,
-    )

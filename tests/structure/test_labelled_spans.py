@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from spacy_lal.structure.labelled_spans import best_spans
-from spacy_lal.structure.sequence import bio_constraints, bio_to_spans, unique_viterbi
+from spacy_lal.structure.sequence import best_spans, bio_constraints, bio_to_spans, unique_viterbi
 
 Spans = list[tuple[int, int, int]]
 

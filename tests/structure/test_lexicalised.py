@@ -309,15 +309,6 @@ def test_inputs_are_left_alone():
     assert all(torch.equal(x, y) for x, y in zip(scores, before, strict=True))
 
 
-def test_wrong_sizes_are_refused():
-    constituent, empty, arcs = random_scores(3)
-    with pytest.raises(ValueError, match=r"3-word sentences need charts of \[1, 6\]"):
-        best_joint_tree(constituent[:, :5], empty, arcs, torch.tensor([3]))
-    for length in (0, 4):
-        with pytest.raises(ValueError, match=r"must be from 1 to 3"):
-            best_joint_tree(constituent, empty, arcs, torch.tensor([length]))
-
-
 # Numbers
 
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from spacy_lal.structure import pruned
-from spacy_lal.structure.chart import chart_size, packed_spans, span_position
-from spacy_lal.structure.lexicalised import best_joint_tree
+from spacy_lal.structure.chart import chart_size, own_spans, packed_spans, span_position
+from spacy_lal.structure.lexicalised import JointTree, best_joint_tree
 from spacy_lal.structure.pruned import best_joint_tree_within
 
 from .test_lexicalised import exact_best, parts, random_scores, square
@@ -27,6 +27,18 @@ def random_tree(n, lengths, generator):
     return mask
 
 
+def within(keep, constituent, empty, arcs, lengths):
+    """The trees of a padded batch, one sentence after another."""
+    best = JointTree.none(constituent, arcs)
+    for row, n in enumerate(lengths.tolist()):
+        at = own_spans(keep, n)
+        charts = (chart[row, at] for chart in (keep, constituent, empty))
+        found = best_joint_tree_within(*charts, arcs[row, :n, : n + 1])
+        best.score[row], best.spans[row, at], best.labelled[row, at] = found[:3]
+        best.heads[row, :n] = found.heads
+    return best
+
+
 def assert_equal(one, other):
     torch.testing.assert_close(one.score, other.score)
     for field in ("spans", "labelled", "heads"):
@@ -40,7 +52,7 @@ def test_all_spans_kept(n, block, monkeypatch):
     lengths = torch.tensor([n, max(1, n - 1), max(1, n // 2)])
     constituent, empty, arcs = random_scores(n, batch=3)
     keep = torch.ones_like(constituent, dtype=torch.bool)
-    found = best_joint_tree_within(keep, constituent, empty, arcs, lengths)
+    found = within(keep, constituent, empty, arcs, lengths)
     assert_equal(found, best_joint_tree(constituent, empty, arcs, lengths))
     for row, m in enumerate(lengths.tolist()):
         parts(found, row, m)
@@ -55,7 +67,7 @@ def test_the_best_tree_of_the_kept_spans(n, share):
     others = torch.rand(constituent.shape, generator=generator) < share
     keep = random_tree(n, lengths, generator) | others
     one, other = (t.masked_fill(~keep, -math.inf) for t in (constituent, empty))
-    found = best_joint_tree_within(keep, constituent, empty, arcs, lengths)
+    found = within(keep, constituent, empty, arcs, lengths)
     assert_equal(found, best_joint_tree(one, other, arcs, lengths))
     assert not (found.spans & ~keep).any()
     for row, m in enumerate(lengths.tolist()):
@@ -70,7 +82,7 @@ def test_exact_if_the_best_tree_is_kept(n):
     constituent, empty, arcs = random_scores(n)
     best = best_joint_tree(constituent, empty, arcs, lengths)
     keep = best.spans | random_tree(n, lengths, generator)
-    found = best_joint_tree_within(keep, constituent, empty, arcs, lengths)
+    found = within(keep, constituent, empty, arcs, lengths)
     exact = exact_best(*(square(t[0], n) for t in (constituent, empty)), arcs[0].tolist(), n)
     assert math.isclose(exact, float(found.score))
     assert torch.equal(found.heads, best.heads)
@@ -82,7 +94,7 @@ def test_excluded_heads():
     arcs[0, 3, 1:] = -math.inf
     arcs[0, 5, 2] = -math.inf
     keep = torch.ones_like(constituent, dtype=torch.bool)
-    found = best_joint_tree_within(keep, constituent, empty, arcs, lengths)
+    found = within(keep, constituent, empty, arcs, lengths)
     assert_equal(found, best_joint_tree(constituent, empty, arcs, lengths))
     assert found.heads[0, 3] == 0
 
@@ -91,7 +103,7 @@ def test_ties():
     lengths = torch.tensor([7, 6])
     zeros, arcs = torch.zeros(2, chart_size(7)), torch.zeros(2, 7, 8)
     keep = torch.ones_like(zeros, dtype=torch.bool)
-    found = best_joint_tree_within(keep, zeros, zeros, arcs, lengths)
+    found = within(keep, zeros, zeros, arcs, lengths)
     assert_equal(found, best_joint_tree(zeros, zeros, arcs, lengths))
 
 
@@ -102,9 +114,6 @@ def test_no_tree():
     every = zip(starts.tolist(), ends.tolist(), strict=True)
     keep = torch.tensor([[span in wanted for span in every]])
     constituent, empty, arcs = random_scores(4)
-    found = best_joint_tree_within(keep, constituent, empty, arcs, torch.tensor([4]))
+    found = within(keep, constituent, empty, arcs, torch.tensor([4]))
     assert found.score.item() == -math.inf
     assert not found.spans.any()
-    keep[0, 0] = False
-    with pytest.raises(ValueError, match="the words and the whole of a sentence must be kept"):
-        best_joint_tree_within(keep, constituent, empty, arcs, torch.tensor([4]))

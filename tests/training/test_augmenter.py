@@ -10,7 +10,7 @@ from spacy.training import Corpus
 from spacy.training.loop import create_train_batches
 
 from spacy_lal.annotations.grammar_errors import get_errors, set_errors
-from spacy_lal.training.augmenter import CorruptAugmenter
+from spacy_lal.training.corpus import CorruptAugmenter
 
 from ..artificial_errors.small import MODEL, made_up
 

@@ -224,11 +224,11 @@ def test_a_group_without_parameters_is_warned_of() -> None:
 @pytest.mark.parametrize(
     ("group", "message"),
     [
-        ({"names": "(", "factor": 1.0}, r"names is no regular expression: '\('"),
-        ({"names": "a", "factor": -1.0}, "factor of the group 'a' is -1.0"),
-        ({"names": "a", "factor": float("nan")}, "factor of the group 'a' is nan"),
-        ({"names": "a", "rate": 0.5}, "a group of parameters .* can.t be .*rate"),
-        ({"factor": 0.5}, "a group of parameters has names .* {.factor"),
+        ({"names": "(", "factor": 1.0}, r"needs names, a regular expression: {'names': '\('"),
+        ({"names": "a", "factor": -1.0}, "a factor of at least 0, not .*-1.0"),
+        ({"names": "a", "factor": float("nan")}, "a factor of at least 0, not .*nan"),
+        ({"names": "a", "rate": 0.5}, "has names and a factor .*rate"),
+        ({"factor": 0.5}, "needs names, .* {.factor"),
     ],
 )
 def test_wrong_groups(group: dict[str, Any], message: str) -> None:

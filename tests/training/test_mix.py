@@ -107,7 +107,7 @@ def test_only_what_is_asked_for_is_read() -> None:
     [
         ({"b": 1.0}, 1, r"corpora are \['a'\], shares are of \['b'\]"),
         ({"a": 0.0}, 1, "the share of a must be above 0, not 0.0"),
-        ({"a": 1.0}, 0, "epoch_words must be at least 1, not 0"),
+        ({"a": 1.0}, 0, "epoch_words must be above 0, not 0"),
     ],
 )
 def test_bad_settings(shares: dict[str, float], words: int, message: str) -> None:

@@ -238,13 +238,6 @@ def test_in_place(lazy: bool) -> None:
     numpy.testing.assert_allclose(weights, wanted, atol=1e-6)
 
 
-def test_shapes_must_agree() -> None:
-    with pytest.raises(
-        ValueError, match=r"'W'\): weights and gradient .* \(3, 2\), that of the gradient \(1, 2\)"
-    ):
-        Nadam()(KEY, random(3, 2), random(1, 2))
-
-
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
 def test_nothing_to_update(shape: tuple[int, ...]) -> None:
     updated, _ = Nadam(lazy=True)(KEY, random(*shape), random(*shape))

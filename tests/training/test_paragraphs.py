@@ -13,7 +13,7 @@ from spacy_lal.annotations.constituents import get_constituents, set_constituent
 from spacy_lal.annotations.frames import FrameSpans, get_frames, set_frames
 from spacy_lal.formats.docbins import write_spacy
 from spacy_lal.training.checkpoint import random_state, with_own_random
-from spacy_lal.training.paragraphs import Paragraphs
+from spacy_lal.training.corpus import Paragraphs
 
 NLP = spacy.blank("en")
 WORDS = ["The", "cats", "of", "Ann", "'s", "non-smokers", "can", "not", "drink", "tea", "."]

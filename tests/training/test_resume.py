@@ -19,7 +19,7 @@ from spacy.util import load_config
 from typer.testing import CliRunner, Result
 
 from spacy_lal.cli import app
-from spacy_lal.formats.whole_files import alone_in
+from spacy_lal.formats.files import alone_in
 from spacy_lal.training.checkpoint import CHECKPOINT
 
 ROOT = Path(__file__).parents[2]
@@ -356,7 +356,7 @@ def test_a_pipeline_without_a_checkpoint_is_not_replaced(short: Path, tmp_path: 
     shutil.copytree(short / "model-best", tmp_path / "model-best")
     result = invoke("train", str(short.parent / "memory.cfg"), "-o", str(tmp_path), "--resume")
     assert result.exit_code == 1
-    assert "has a model-best but no checkpoint.safetensors" in result.output
+    assert "model-best is there, but no" in result.output
 
 
 def test_a_damaged_checkpoint_is_named(short: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from itertools import combinations
 from typing import NamedTuple
 
-from spacy_lal.drawing.widths import width
+from spacy_lal.drawing.svg import width
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -297,7 +297,7 @@ def test_contributions_of_a_doc_with_a_sentence_without_constituents(monkeypatch
         return render(doc_of(["a", "!"]), "contributions", jupyter=False, options=options)
 
     assert picture(without, drawn_one, without) == picture(drawn_one)
-    with pytest.raises(ValueError, match="no contributions of heads here"):
+    with pytest.raises(ValueError, match="no constituent at words None"):
         picture(without, without)
 
 

@@ -2,11 +2,6 @@
 // All that is shown goes in as text or as parsed XML, never as HTML from strings. The state is in
 // the fragment of the address, which browsers don't send to servers.
 const $ = (id) => document.getElementById(id);
-const NAMES = {
-  tree: "Tree", boxes: "Boxes", kbest: "Best trees", probabilities: "Probabilities",
-  label_attention: "Label attention", heads: "Dependencies", srl: "Roles", srl_arcs: "Role arcs",
-  errors: "Errors", layers: "Layers",
-};
 const EXAMPLE = "I saw the man with the old telescope.";
 const XHTML = "http://www.w3.org/1999/xhtml";
 let about = null;
@@ -55,7 +50,7 @@ function showState() {
     const selected = view === state.view;
     button.type = "button";
     button.id = "view-" + view;
-    button.textContent = NAMES[view] || view;
+    button.textContent = about.names[view];
     button.setAttribute("role", "tab");
     button.setAttribute("aria-selected", String(selected));
     button.setAttribute("aria-controls", "picture");

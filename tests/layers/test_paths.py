@@ -7,7 +7,7 @@ import random
 import pytest
 import torch
 
-from spacy_lal.structure.paths import MAX_DOWN, MAX_UP, dependency_paths
+from spacy_lal.layers.role_paths import MAX_DOWN, MAX_UP, dependency_paths
 
 
 def random_tree(n: int, rng: random.Random) -> list[int]:
