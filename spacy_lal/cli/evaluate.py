@@ -134,7 +134,7 @@ def _show(report: Mapping[str, Any]) -> None:
 def _table(header: tuple[str, ...], rows: list[Any]) -> None:
     shown = [[_shown(value) for value in row] for row in rows]
     aligns = ["l", *("r" for _ in header[1:])]
-    msg.table(shown, header=header, divider=True, aligns=aligns)
+    msg.table(shown, header=header, divider=True, aligns=aligns, max_col=80)
 
 
 def _shown(value: object) -> str:
