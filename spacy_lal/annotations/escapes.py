@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from spacy.attrs import LEMMA, MORPH, NORM, POS, PREFIX, SHAPE, SUFFIX, TAG
+from spacy.attrs import NORM, PREFIX, SHAPE, SUFFIX
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..trees.brackets import has_escapes, plain_word
+from ..trees.brackets import ESCAPES, plain_word
 from .words import bare_doc
 
-_KEPT: Any = [TAG, POS, MORPH, LEMMA]
 _FORMS = {NORM: "norm_", PREFIX: "prefix_", SUFFIX: "suffix_", SHAPE: "shape_"}
 
 
 def plain_doc(doc: Doc) -> Doc:
-    """Return the Doc if no word has escapes, else a copy for encoders: plain words, sentence
-    starts, tags, morphology and lemmas."""
-    if not has_escapes(doc.text):
+    """Return the Doc if no word has escapes, else a copy for encoders: plain words, sentence starts
+    and tags."""
+    if not ESCAPES.search(doc.text):
         return doc
-    copy = bare_doc(doc, words=[plain_word(token.text) for token in doc])
-    return copy.from_array(_KEPT, doc.to_array(_KEPT))
+    return bare_doc(doc, words=[plain_word(token.text) for token in doc], tags=True)
 
 
 class _OfPlainWord:
@@ -46,7 +43,7 @@ def read_escapes(vocab: Vocab) -> None:
         if attribute in getters and not isinstance(getters[attribute], _OfPlainWord):
             getters[attribute] = _OfPlainWord(getters[attribute])
     for lexeme in vocab:
-        if has_escapes(lexeme.text):
+        if ESCAPES.search(lexeme.text):
             for attribute, name in _FORMS.items():
                 if attribute in getters:
                     setattr(lexeme, name, getters[attribute](lexeme.text))

@@ -1,7 +1,5 @@
 """Word pieces for transformers, in batches of windows."""
 
-from __future__ import annotations
-
 import json
 from typing import Literal, NamedTuple
 
@@ -84,7 +82,11 @@ class WordPieces:
                 # another thread may be reading the old one
                 known = self._known = {}
                 new = list(dict.fromkeys(words))
-            found = self._encode([_plain(word)[:MOST_CHARACTERS] for word in new])
+            # the space before a word is no part of its escape
+            plain = (
+                " " * word.startswith(" ") + plain_word(word.removeprefix(" ")) for word in new
+            )
+            found = self._encode([word[:MOST_CHARACTERS] for word in plain])
             known.update(
                 (word, [] if word.isspace() else pieces or self._unknown)
                 for word, pieces in zip(new, found, strict=True)
@@ -97,11 +99,6 @@ class WordPieces:
     def _encode(self, words: list[str]) -> list[list[int]]:
         # one by one: a batch would start threads, beside which a process can't fork
         return [self._tokenizer.encode(word, add_special_tokens=False).ids for word in words]
-
-
-def _plain(word: str) -> str:
-    # the space before a word is no part of its escape
-    return " " + plain_word(word[1:]) if word[:1] == " " else plain_word(word)
 
 
 def _after_space(token: Token) -> bool:

@@ -2,7 +2,7 @@
 predict each word's tag and pass on the expected tag embedding, or read given tags (`TagSource`); a
 BiLSTM may do without."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import torch
@@ -18,6 +18,21 @@ TagSource = Literal["model", "doc"]
 (section 3.1) and Vu-Tran et al. (section 2.2)."""
 CERTAIN = 100.0
 """Score of a given tag; that of all others is 0."""
+
+
+@dataclass(frozen=True)
+class InputSettings(Settings):
+    """Base class of settings of input encoders. tags: see `TagSource`."""
+
+    tags: TagSource = field(default="model", kw_only=True)
+
+    @property
+    def reads_doc_tags(self) -> bool:
+        return self.tags == "doc"
+
+    @property
+    def predicts_tags(self) -> bool:
+        return not self.reads_doc_tags
 
 
 class TagReader(nn.Module):
@@ -55,14 +70,14 @@ def with_start_and_stop(words: Tensor, lengths: Tensor, start: Tensor, stop: Ten
 
 
 @dataclass(frozen=True)
-class BiLSTMInput(Settings):
+class BiLSTMInput(InputSettings):
     """A BiLSTM over each sentence (`spacy-lal.BiLSTMRows.v1`).
 
     hidden_width: width of each direction. tag_depth: number of the `depth` layers below the tags;
     the layers above read the expected tag embedding, `tag_width` wide. 0: the parser predicts and
     writes no tags, as that of Zhang et al. 2020, and tag_width has no meaning. A depth of 0 as well
     leaves the words' vectors as they are, for a pretrained encoder. mixed_precision: train with
-    bfloat16 products, where the processor has them. tags: see `TagSource`.
+    bfloat16 products, where the processor has them.
     """
 
     name: ClassVar[str] = "spacy-lal.BiLSTMRows.v1"
@@ -71,7 +86,6 @@ class BiLSTMInput(Settings):
     tag_depth: int = 1
     tag_width: int = 64
     mixed_precision: bool = False
-    tags: TagSource = "model"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -80,11 +94,7 @@ class BiLSTMInput(Settings):
 
     @property
     def predicts_tags(self) -> bool:
-        return self.tag_depth > 0 and not self.reads_doc_tags
-
-    @property
-    def reads_doc_tags(self) -> bool:
-        return self.tags == "doc"
+        return self.tag_depth > 0 and super().predicts_tags
 
     def build(self, d_in: int, n_tags: int) -> "BiLSTMInputEncoder":
         return BiLSTMInputEncoder(self, d_in, n_tags)
@@ -147,22 +157,12 @@ def with_positions(content: Tensor, table: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class PositionInput(Settings):
-    """Content and position halves, as Mrini et al. 2020 (`spacy-lal.PositionRows.v1`).
-    tags: see `TagSource`."""
+class PositionInput(InputSettings):
+    """Content and position halves, as Mrini et al. 2020 (`spacy-lal.PositionRows.v1`)."""
 
     name: ClassVar[str] = "spacy-lal.PositionRows.v1"
     width: int = 256
     max_length: int = 512
-    tags: TagSource = "model"
-
-    @property
-    def predicts_tags(self) -> bool:
-        return not self.reads_doc_tags
-
-    @property
-    def reads_doc_tags(self) -> bool:
-        return self.tags == "doc"
 
     def build(self, d_in: int, n_tags: int) -> "PositionInputEncoder":
         return PositionInputEncoder(self, d_in, n_tags)
@@ -202,14 +202,14 @@ class PositionInputEncoder(TagReader):
 
 
 @dataclass(frozen=True)
-class BranchInput(Settings):
+class BranchInput(InputSettings):
     """Two branches, one of which bypasses label attention (`spacy-lal.BranchRows.v1`).
 
     The input of Vu-Tran et al. (section 2.1, figure 1). The first branch is tok2vec's vectors, of a
     pretrained encoder, or with `bilstm` (`spacy-lal.BiLSTMRows.v1`) a BiLSTM over them. The second,
     `width` wide, is the input of label attention: half content, half learned positions. content:
     the expected embedding of the word's part-of-speech tag ("tag"), or its projected vector
-    ("word"; the paper's table 3). tags: see `TagSource`; with `bilstm`, it has this setting.
+    ("word"; the paper's table 3). With `bilstm`, `tags` is a setting of it.
     """
 
     name: ClassVar[str] = "spacy-lal.BranchRows.v1"
@@ -217,7 +217,6 @@ class BranchInput(Settings):
     max_length: int = 512
     content: Literal["tag", "word"] = "tag"
     bilstm: BiLSTMInput | None = None
-    tags: TagSource = "model"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -228,11 +227,11 @@ class BranchInput(Settings):
 
     @property
     def predicts_tags(self) -> bool:
-        return self.bilstm.predicts_tags if self.bilstm is not None else self.tags == "model"
+        return (self.bilstm or super()).predicts_tags
 
     @property
     def reads_doc_tags(self) -> bool:
-        return self.bilstm.reads_doc_tags if self.bilstm is not None else self.tags == "doc"
+        return (self.bilstm or super()).reads_doc_tags
 
     def build(self, d_in: int, n_tags: int) -> "BranchInputEncoder":
         return BranchInputEncoder(self, d_in, n_tags)

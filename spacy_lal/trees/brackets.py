@@ -1,12 +1,10 @@
 """Reading and writing of bracketed trees, without recursion: no depth meets Python's limit."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from ..drawing.tree_text import DEEPEST_INDENT, Tree
+from ..drawing.tree_text import Tree, outline
 
 BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
 """Escapes of single brackets in treebanks."""
@@ -18,7 +16,8 @@ STRAIGHT_QUOTES = dict.fromkeys("«»“”„", '"') | dict.fromkeys("‘’‹
 Unescape = Callable[[str], str]
 """Function that undoes a word's escapes: `unescape_brackets`, `ptb_unescape` or `str`."""
 
-_ESCAPES = re.compile(r"-[LR][RSC]B-|``|''|\\[/*]")
+ESCAPES = re.compile(r"-[LR][RSC]B-|``|''|\\[/*]")
+"""Finds what may be an escape of the Penn Treebank."""
 _WHITESPACE = re.compile(r"\s")
 # Some treebanks have no-break spaces within a word.
 _SYMBOL = re.compile(r"[()]|[^ \t\r\n\f\v()]+")
@@ -60,14 +59,9 @@ def ptb_unescape(word: str) -> str:
     return unescape_brackets(word).replace(r"\/", "/").replace(r"\*", "*")
 
 
-def has_escapes(text: str) -> bool:
-    """Whether a text may contain an escape of the Penn Treebank."""
-    return _ESCAPES.search(text) is not None
-
-
 def plain_word(word: str) -> str:
     """Return what a word in the Penn Treebank's escapes stands for, as quickly for other words."""
-    return ptb_unescape(word) if _ESCAPES.search(word) else word
+    return ptb_unescape(word) if ESCAPES.search(word) else word
 
 
 def _in_one_symbol(text: str) -> str:
@@ -144,18 +138,9 @@ def one_line(tree: Tree) -> str:
 
 def indented(tree: Tree) -> str:
     """Return the bracketing with a line for each phrase; phrases over words alone stay together."""
-    lines: list[str] = []
-    stack: list[tuple[Tree | None, int]] = [(tree, 0)]
-    while stack:
-        node, depth = stack.pop()
-        if node is None:
-            lines[-1] += ")"
-            continue
-        indent = "  " * min(depth, DEEPEST_INDENT)
-        if all(child.word is not None for child in node.children):
-            lines.append(indent + one_line(node))
-        else:
-            lines.append(f"{indent}({_in_one_symbol(node.label)}")
-            stack.append((None, depth))
-            stack.extend((child, depth + 1) for child in reversed(node.children))
-    return "\n".join(lines)
+
+    def shown(node: Tree) -> tuple[str, bool]:
+        whole = all(child.word is not None for child in node.children)
+        return one_line(node) if whole else f"({_in_one_symbol(node.label)}", whole
+
+    return "\n".join(outline(tree, shown, ")"))
