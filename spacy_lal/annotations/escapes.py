@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, cast
 
 from spacy.attrs import NORM, PREFIX, SHAPE, SUFFIX
 from spacy.tokens import Doc
@@ -38,7 +39,7 @@ def read_escapes(vocab: Vocab) -> None:
     spaCy's own `senter`, `tagger` and `tok2vec` embed words by these, so that they read the same
     words as our components.
     """
-    getters = vocab.lex_attr_getters
+    getters = cast(Any, vocab).lex_attr_getters
     for attribute in _FORMS:
         if attribute in getters and not isinstance(getters[attribute], _OfPlainWord):
             getters[attribute] = _OfPlainWord(getters[attribute])

@@ -143,9 +143,8 @@ def silver(
         settings = SilverSettings(least, parts=parts)
         check_folder(output, [text])
         total = 0
-        for counts in write_shards(
-            load(model, threads, gpu_id), text, output, settings, words=words
-        ):
+        nlp = load(model, threads, gpu_id)
+        for counts in write_shards(nlp, text, output, settings, words=words):
             total += counts["kept_words"]
             name, there = counts.pop("file"), counts.pop("there", False)
             told = ", ".join(f"{key.replace('_', ' ')} {n:,}" for key, n in counts.items())

@@ -227,11 +227,11 @@ class BranchInput(InputSettings):
 
     @property
     def predicts_tags(self) -> bool:
-        return (self.bilstm or super()).predicts_tags
+        return self.bilstm.predicts_tags if self.bilstm else super().predicts_tags
 
     @property
     def reads_doc_tags(self) -> bool:
-        return (self.bilstm or super()).reads_doc_tags
+        return self.bilstm.reads_doc_tags if self.bilstm else super().reads_doc_tags
 
     def build(self, d_in: int, n_tags: int) -> "BranchInputEncoder":
         return BranchInputEncoder(self, d_in, n_tags)

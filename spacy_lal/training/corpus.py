@@ -90,7 +90,7 @@ def reads_gold_tags(nlp: Language) -> bool:
     """Whether a parser of the pipeline reads given tags (input_encoder.tags = "doc"), and no
     component before it finds any."""
     for name, pipe in nlp.pipeline:
-        settings = getattr(pipe, "model", None) and pipe.model.attrs.get("settings")
+        settings = getattr(getattr(pipe, "model", None), "attrs", {}).get("settings")
         if getattr(getattr(settings, "input_encoder", None), "reads_doc_tags", False):
             return True
         if "token.tag" in nlp.get_pipe_meta(name).assigns:
