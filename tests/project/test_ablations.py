@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import srsly
 
+from .test_configs import read as read_config
 from .running import ATTACHMENT, FEW_STEPS, ROOT, load_benchmark
 from .toy_treebanks import toy_ewt
 from .two_steps import trained_two_steps
@@ -79,6 +80,8 @@ FILES = {
     # names of some rows and tables, and how many rows these are
     "ablation_rows": ("table 1,table 2", 7),  # one row is in both
     "crf_rows": ("parsers,heads,content", 7),
+    "spanformer_rows": ("table 1,layers", 5),
+    "vtb_rows": ("table 1,table 2", 10),
     "srl_rows": ("*", 2),
     "ged_rows": ("pooling-*", 3),
 }
@@ -89,13 +92,12 @@ def test_every_row_is_a_change_of_a_base(name: str) -> None:
     names, count = FILES[name]
     ablate = load_benchmark("ablate")
     known = srsly.read_json(ROOT / f"benchmarks/{name}.json")
-    for base in known["bases"]:
-        config = ablate.base_config(base, known["bases"])
-        changed = {
-            row: ablate.with_settings(config, settings, new=True).to_str()
-            for row, settings in known["rows"].items()
-        }
-        assert len(changed) - len(set(changed.values())) <= 1
+    configs = [ablate.base_config(base, known["bases"]) for base in known["bases"]]
+    changed = {
+        row: tuple(ablate.with_settings(of, settings, new=True).to_str() for of in configs)
+        for row, settings in known["rows"].items()
+    }
+    assert len(changed) - len(set(changed.values())) <= 1
     tables = known.get("tables", {})
     assert {row for of in tables.values() for row in of["rows"]} in (set(), set(changed))
     for of in tables.values():
@@ -104,7 +106,29 @@ def test_every_row_is_a_change_of_a_base(name: str) -> None:
     with pytest.raises(ValueError, match="no row or table 'tabel 1'"):
         ablate.chosen_rows("tabel 1", known)
     with pytest.raises(ValueError, match=r"the config has no training\.max_stepz"):
-        ablate.with_settings(config, {"training.max_stepz": 1})
+        ablate.with_settings(configs[0], {"training.max_stepz": 1})
+
+
+def test_a_schedule_hears_of_scores() -> None:
+    """The learning rate of configs/ptb.cfg falls by them."""
+    ablate = load_benchmark("ablate")
+    logger = {"@loggers": ablate.LOGGER}
+    bases = srsly.read_json(ROOT / "benchmarks/ablation_rows.json")["bases"]
+    training = ablate.logged(ablate.base_config("xlnet", bases))["training"]
+    assert training["logger"] == {"@loggers": "spacy-lal.PlateauLogger.v1", "logger": logger}
+    training = ablate.logged(ablate.base_config("bilstm", bases))["training"]
+    assert training["logger"] == logger
+
+
+@pytest.mark.parametrize(("base", "command"), [("fasttext", "train"), ("xlmr", "train-xlmr")])
+def test_a_base_has_the_settings_of_a_workflow(base: str, command: str) -> None:
+    bases = srsly.read_json(ROOT / "benchmarks/spanformer_rows.json")["bases"]
+    config = load_benchmark("ablate").base_config(base, bases)
+    expected = read_config(f"projects/ftb {command}")
+    config["initialize"]["vectors"] = expected["initialize"]["vectors"]
+    for of in (config, expected):
+        del of["paths"]
+    assert config == expected
 
 
 def test_every_row_of_two_stage_parsers_trains() -> None:
