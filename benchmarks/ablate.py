@@ -190,7 +190,9 @@ def main(
     group: Annotated[str, typer.Option(help="Of runs in it.")],
     train_path: Annotated[str, typer.Option("--train", help="Training data.")],
     dev: Annotated[Path, typer.Option(help="Development data.", exists=True)],
-    test: Annotated[list[Path], typer.Option(help="Test data; of detectors, repeatable.", exists=True)],
+    test: Annotated[
+        list[Path], typer.Option(help="Test data; of detectors, repeatable.", exists=True)
+    ],
     rows: Annotated[str, typer.Option(help="Rows, tables or patterns, commas between.")] = "*",
     base: Annotated[str, typer.Option(help="The base of the rows.")] = "bilstm",
     seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "1,2,3",
@@ -198,7 +200,9 @@ def main(
     parses: Annotated[
         str, typer.Option(help="Of roles: other parses to score with, commas between.")
     ] = "gold",
-    tune: Annotated[bool, typer.Option(help="Detectors get the threshold that is best on dev.")] = True,
+    tune: Annotated[
+        bool, typer.Option(help="Detectors get the threshold that is best on dev.")
+    ] = True,
     keep: Annotated[Path | None, typer.Option(help="Folder for the scored pipelines.")] = None,
     gpu_id: Annotated[int, typer.Option(help="GPU, or -1 for the CPU.")] = -1,
     threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,

@@ -33,11 +33,11 @@ def build_transformer_layers_v1(
     window: int = 128,
     stride: int = 96,
     embeddings: bool = False,
-    pretrained: bool = True,
     tokenizer_config: dict[str, Any] | None = None,
     transformer_config: dict[str, Any] | None = None,
     mixed_precision: bool = False,
     sentences: SentencePolicy = "split",
+    pretrained: bool = True,
 ) -> Model[list[Doc], Floats3d]:
     """Fine-tune a pretrained transformer, and return the outputs of all its layers.
 
@@ -49,12 +49,12 @@ def build_transformer_layers_v1(
         from the window where it is farther from the edges. A window of too many pieces for the
         transformer is halved until it fits; only single tokens are ever cut off.
     embeddings: whether layer 0, the embeddings, is included; in the paper it is not.
-    pretrained: false for new weights, of a transformer of the same sizes with the same tokenizer:
-        the paper's BERT without pre-training (section 4.3). They differ from seed to seed.
     tokenizer_config, transformer_config, mixed_precision: as in
         `spacy-transformers.TransformerModel.v3`.
     sentences: "split", "existing" or "doc"; see `lal_constituency`. A detector trained on single
         sentences should read single sentences.
+    pretrained: false for a transformer of these sizes, with this tokenizer, but with new weights by
+        the training's seed: the paper's BERT without pretraining (section 4.3).
 
     The transformer can't be shared, because listeners return only the gradient of the last layer.
     spacy-transformers stores its weights.

@@ -172,6 +172,8 @@ def test_baselines_of_vtb(project: Path, tmp_path: Path, run_here: Callable[...,
     assert {row for row, of in abilities_of.items() if not of.two_stages} == {"benepar-large"}
     without = {row for row, of in abilities_of.items() if not of.label_heads}
     assert without == {"benepar-large", "crf-large", "no-label-attention"}
+    benepar = found["benepar-large"].config["components"]["lal_constituency"]
+    assert benepar["objective"]["@misc"] == "spacy-lal.margin_objective.v2"
 
 
 def pieces_of(doc: Doc) -> dict[str, list[str]]:
