@@ -128,8 +128,8 @@ def ablation(group: str, rows: Path, table: Path = TABLE) -> str:
         f"{versions}."
     )
     parts = [introduction, f"The paper: {known['paper']}"]
-    found = (_ablation(of, of_rows, columns, first["base"]) for of in known["tables"].values())
-    parts += filter(None, found)
+    texts = (_ablation(of, of_rows, columns, first["base"]) for of in known["tables"].values())
+    parts += filter(None, texts)
     return "\n" + "\n\n".join(part.strip() for part in parts) + "\n"
 
 
