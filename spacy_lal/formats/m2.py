@@ -99,7 +99,7 @@ class Corrections(Files):
     def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
         annotators: set[int] = set()
         for found in self.edited(text, source):
-            annotators |= found.annotators
+            annotators |= {edit.annotator for edit in found.edits}
             if self.annotator is not None:
                 own = [edit for edit in found.edits if edit.annotator == self.annotator]
                 found = replace(found, edits=own)
@@ -110,7 +110,7 @@ class Corrections(Files):
                 losses.left_out["dropped"].append((f"{source}:{found.line}", "no words"))
         if annotators and self.annotator not in {None, *annotators}:
             numbers = ", ".join(map(str, sorted(annotators)))
-            message = f"no sentence was read by annotator {self.annotator}, but by {numbers}"
+            message = f"no edits of annotator {self.annotator}, only of {numbers}"
             raise ValueError(f"{source}: {message}")
 
 
