@@ -15,6 +15,7 @@ from ..formats.props import PropsSentence, read_props
 from ..formats.treebank_sentence import TreebankSentence
 from ..ged.scorer import DetectionReport
 from ..scoring import evalb
+from ..scoring.significance import Counts, compare
 from ..scoring.srl_eval import SrlReport, score_sentence
 from .checks import Group, clear_errors, from_each
 
@@ -23,12 +24,17 @@ S = TypeVar("S")
 score_app = Group(name="score", help="Compare a file of trees, roles or errors with a gold one.")
 GoldArgument = Annotated[Path, typer.Argument(help="The gold file.")]
 PredictedArgument = Annotated[Path, typer.Argument(help="The file to evaluate.")]
+AgainstOption = Annotated[
+    list[Path] | None,
+    typer.Option(help="Another system's file: is the difference more than chance?"),
+]
 
 
 @score_app.command("trees")
 def score_trees(
     gold: GoldArgument,
     predicted: PredictedArgument,
+    against: AgainstOption = None,
     prm: Annotated[
         str, typer.Option("--prm", "-p", help=f"{', '.join(evalb.NAMED)}, or a .prm file.")
     ] = "nk",
@@ -40,18 +46,33 @@ def score_trees(
     """
     with clear_errors("score"):
         params = evalb.EvalbParameters.load(prm)
-        report = evalb.evaluate(_trees(gold), _trees(predicted), params)
+        report, *others = (
+            evalb.evaluate(_trees(gold), _trees(path), params)
+            for path in (predicted, *(against or ()))
+        )
     typer.echo(report.format(), nl=False)
     for message in report.errors:
         typer.echo(message.encode("utf8", "backslashreplace").decode("utf8"), err=True)
     if report.aborted:
         raise typer.Exit(1)
+    for path, other in zip(against or (), others, strict=True):
+        if other.aborted:
+            typer.echo(f"score: {path} has too many errors to compare with", err=True)
+            raise typer.Exit(1)
+        both = zip(report.sentences, other.sentences, strict=False)
+        valid = [pair for pair in both if all(r.status == evalb.OK for r in pair)]
+        ours, theirs = (
+            [(r.matched, r.test - r.matched, r.gold - r.matched) for r in of]
+            for of in (list(zip(*valid, strict=True)) or ((), ()))
+        )
+        _print_difference(path, ours, theirs)
 
 
 @score_app.command("roles")
 def score_roles(
     gold: GoldArgument,
     predicted: PredictedArgument,
+    against: AgainstOption = None,
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Arguments of other predicates are wrong.")
     ] = False,
@@ -69,21 +90,21 @@ def score_roles(
     (.gz, .bz2, .xz).
     """
     with clear_errors("score"):
-        report = SrlReport()
-        for number, ours, theirs in _sentences(gold, predicted, _read_props):
-            if ours.length != theirs.length:
-                raise ValueError(
-                    f"{predicted}:{theirs.line}: sentence {number} has {theirs.length} tokens, but "
-                    f"{ours.length} in {gold}:{ours.line}"
-                )
-            report += score_sentence(ours.frames, theirs.frames, end_to_end=end_to_end)
+        reports = [
+            list(_role_reports(gold, path, end_to_end)) for path in (predicted, *(against or ()))
+        ]
+    report = sum(reports[0], SrlReport())
     typer.echo(report.format() + (report.format_confusion() if confusion else ""), nl=False)
+    ours, *others = ([(r.overall.tp, r.overall.fp, r.overall.fn) for r in of] for of in reports)
+    for path, theirs in zip(against or (), others, strict=True):
+        _print_difference(path, ours, theirs)
 
 
 @score_app.command("errors")
 def score_errors(
     gold: GoldArgument,
     predicted: PredictedArgument,
+    against: AgainstOption = None,
     types: Annotated[bool, typer.Option("--types", help="Add a row for each label.")] = False,
 ) -> None:
     """Print precision, recall and F0.5 of error detection by token, as in MultiGED-2023.
@@ -93,18 +114,52 @@ def score_errors(
     """
     with clear_errors("score"):
         report = DetectionReport()
-        for number, ours, theirs in _sentences(gold, predicted, _read_labels):
-            for word, other in zip_longest(ours.words, theirs.words):
-                if word != other:
-                    raise ValueError(
-                        f"sentence {number} has {other!r} in {predicted}, but {word!r} in {gold}"
-                    )
-            report.add(ours.errors or (), theirs.errors or ())
+        ours = _count_errors(gold, predicted, report)
+        others = [_count_errors(gold, path, DetectionReport()) for path in against or ()]
     rows = {"overall": report.overall, **(dict(sorted(report.types.items())) if types else {})}
     typer.echo(f"{'':12}{'TP':>8}{'FP':>8}{'FN':>8}{'P':>9}{'R':>9}{'F0.5':>9}")
     for name, counts in rows.items():
         numbers = f"{counts.right:8}{counts.wrong:8}{counts.missed:8}"
         typer.echo(f"{name:12}{numbers}{counts.p:9.4f}{counts.r:9.4f}{counts.f():9.4f}")
+    for path, theirs in zip(against or (), others, strict=True):
+        _print_difference(path, ours, theirs, beta=0.5)
+
+
+def _print_difference(
+    path: Path, ours: list[Counts], theirs: list[Counts], beta: float = 1.0
+) -> None:
+    with clear_errors("score", path):
+        f, other, p = compare(ours, theirs, beta=beta)
+    typer.echo(
+        f"{path} has F{beta:g} {100 * other:.2f}, a difference of {100 * (other - f):+.2f}: "
+        f"p = {p:.4f} by approximate randomisation of {len(ours):,} sentences"
+    )
+
+
+def _role_reports(gold: Path, predicted: Path, end_to_end: bool) -> Iterator[SrlReport]:
+    for number, ours, theirs in _sentences(gold, predicted, _read_props):
+        if ours.length != theirs.length:
+            raise ValueError(
+                f"{predicted}:{theirs.line}: sentence {number} has {theirs.length} tokens, but "
+                f"{ours.length} in {gold}:{ours.line}"
+            )
+        yield score_sentence(ours.frames, theirs.frames, end_to_end=end_to_end)
+
+
+def _count_errors(gold: Path, predicted: Path, report: DetectionReport) -> list[Counts]:
+    """Add the labels of all sentences to the report, and return each sentence's counts."""
+    counts = []
+    for number, ours, theirs in _sentences(gold, predicted, _read_labels):
+        for word, other in zip_longest(ours.words, theirs.words):
+            if word != other:
+                raise ValueError(
+                    f"sentence {number} has {other!r} in {predicted}, but {word!r} in {gold}"
+                )
+        sentence = DetectionReport()
+        for of in (report, sentence):
+            of.add(ours.errors or (), theirs.errors or ())
+        counts.append((sentence.overall.right, sentence.overall.wrong, sentence.overall.missed))
+    return counts
 
 
 def _trees(path: Path) -> list[str]:
