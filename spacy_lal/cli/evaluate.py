@@ -69,12 +69,10 @@ def evaluate(
     sentences with a mark."""
     paths = corpora or []
     with clear_errors("evaluate"):
-        if sum(map(bool, (pairs, raw, calibrate))) > 1:
-            raise ValueError("--pairs, --raw and --calibrate are three measurements: give one")
+        if sum(map(bool, (pairs, raw, calibrate, corrections))) > 1:
+            raise ValueError("give one of --pairs, --raw, --calibrate and --corrections")
         if bool(paths) == (pairs is not None):
             raise ValueError("give corpora, or --pairs with a file of pairs")
-        if corrections and (pairs or raw or calibrate):
-            raise ValueError("--corrections is about roles, without --pairs, --raw or --calibrate")
         picture = json.with_suffix(".svg") if json and corrections else None
         read = [path for path in (*paths, tune, trees, pairs) if path is not None]
         check_outputs(
@@ -99,11 +97,10 @@ def evaluate(
             measured = {"results": rows}
         else:
             options = {"parses": parses, "predicates": predicates, "decoders": decoders}
-            roles: dict[str, Any] = {
-                name: found for name, of in options.items() if (found := values(of))
+            found = {name: values(of) for name, of in options.items()} | {
+                "corrections": corrections
             }
-            if corrections:
-                roles["corrections"] = True
+            roles = {name: of for name, of in found.items() if of}
             measured = evaluation.evaluate(nlp, paths, prm=prm, roles=roles, tune=tune)
             if corrections and not any("roles" in of for of in measured["results"]):
                 raise ValueError("--corrections: the corpora have no roles")

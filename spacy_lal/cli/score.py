@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple
 from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -25,8 +26,7 @@ score_app = Group(name="score", help="Compare a file of trees, roles or errors w
 GoldArgument = Annotated[Path, typer.Argument(help="The gold file.")]
 PredictedArgument = Annotated[Path, typer.Argument(help="The file to evaluate.")]
 AgainstOption = Annotated[
-    list[Path] | None,
-    typer.Option(help="Another system's file: is the difference more than chance?"),
+    Path | None, typer.Option(help="Another system's file: do the two differ by chance?")
 ]
 
 
@@ -46,26 +46,18 @@ def score_trees(
     """
     with clear_errors("score"):
         params = evalb.EvalbParameters.load(prm)
-        report, *others = (
-            evalb.evaluate(_trees(gold), _trees(path), params)
-            for path in (predicted, *(against or ()))
-        )
+        report = evalb.evaluate(_trees(gold), _trees(predicted), params)
     typer.echo(report.format(), nl=False)
     for message in report.errors:
         typer.echo(message.encode("utf8", "backslashreplace").decode("utf8"), err=True)
     if report.aborted:
         raise typer.Exit(1)
-    for path, other in zip(against or (), others, strict=True):
-        if other.aborted:
-            typer.echo(f"score: {path} has too many errors to compare with", err=True)
-            raise typer.Exit(1)
-        both = zip(report.sentences, other.sentences, strict=False)
-        valid = [pair for pair in both if all(r.status == evalb.OK for r in pair)]
-        ours, theirs = (
-            [(r.matched, r.test - r.matched, r.gold - r.matched) for r in of]
-            for of in (list(zip(*valid, strict=True)) or ((), ()))
-        )
-        _print_difference(path, ours, theirs)
+
+    def counts(path: Path) -> list[Counts]:
+        rows = evalb.evaluate(_trees(gold), _trees(path), params).sentences
+        return [(row.matched, row.test - row.matched, row.gold - row.matched) for row in rows]
+
+    _print_difference(counts, predicted, against)
 
 
 @score_app.command("roles")
@@ -90,14 +82,14 @@ def score_roles(
     (.gz, .bz2, .xz).
     """
     with clear_errors("score"):
-        reports = [
-            list(_role_reports(gold, path, end_to_end)) for path in (predicted, *(against or ()))
-        ]
-    report = sum(reports[0], SrlReport())
+        report = sum(_role_reports(gold, predicted, end_to_end), SrlReport())
     typer.echo(report.format() + (report.format_confusion() if confusion else ""), nl=False)
-    ours, *others = ([(r.overall.tp, r.overall.fp, r.overall.fn) for r in of] for of in reports)
-    for path, theirs in zip(against or (), others, strict=True):
-        _print_difference(path, ours, theirs)
+
+    def counts(path: Path) -> list[Counts]:
+        rows = [report.overall for report in _role_reports(gold, path, end_to_end)]
+        return [(row.tp, row.fp, row.fn) for row in rows]
+
+    _print_difference(counts, predicted, against)
 
 
 @score_app.command("errors")
@@ -114,26 +106,30 @@ def score_errors(
     """
     with clear_errors("score"):
         report = DetectionReport()
-        ours = _count_errors(gold, predicted, report)
-        others = [_count_errors(gold, path, DetectionReport()) for path in against or ()]
+        for labels in _labels(gold, predicted):
+            report.add(*labels)
     rows = {"overall": report.overall, **(dict(sorted(report.types.items())) if types else {})}
     typer.echo(f"{'':12}{'TP':>8}{'FP':>8}{'FN':>8}{'P':>9}{'R':>9}{'F0.5':>9}")
     for name, counts in rows.items():
         numbers = f"{counts.right:8}{counts.wrong:8}{counts.missed:8}"
         typer.echo(f"{name:12}{numbers}{counts.p:9.4f}{counts.r:9.4f}{counts.f():9.4f}")
-    for path, theirs in zip(against or (), others, strict=True):
-        _print_difference(path, ours, theirs, beta=0.5)
+
+    def each(path: Path) -> list[Counts]:
+        reports = [DetectionReport() for _ in _labels(gold, path)]
+        for of, labels in zip(reports, _labels(gold, path), strict=True):
+            of.add(*labels)
+        return [astuple(of.overall) for of in reports]
+
+    _print_difference(each, predicted, against, beta=0.5)
 
 
 def _print_difference(
-    path: Path, ours: list[Counts], theirs: list[Counts], beta: float = 1.0
+    counts: Callable[[Path], list[Counts]], ours: Path, theirs: Path | None, beta: float = 1.0
 ) -> None:
-    with clear_errors("score", path):
-        f, other, p = compare(ours, theirs, beta=beta)
-    typer.echo(
-        f"{path} has F{beta:g} {100 * other:.2f}, a difference of {100 * (other - f):+.2f}: "
-        f"p = {p:.4f} by approximate randomisation of {len(ours):,} sentences"
-    )
+    if theirs is not None:
+        with clear_errors("score"):
+            f, other, p = compare(counts(ours), counts(theirs), beta=beta)
+        typer.echo(f"F{beta:g} {100 * f:.2f}, of {theirs} {100 * other:.2f}: p = {p:.4f}")
 
 
 def _role_reports(gold: Path, predicted: Path, end_to_end: bool) -> Iterator[SrlReport]:
@@ -146,20 +142,14 @@ def _role_reports(gold: Path, predicted: Path, end_to_end: bool) -> Iterator[Srl
         yield score_sentence(ours.frames, theirs.frames, end_to_end=end_to_end)
 
 
-def _count_errors(gold: Path, predicted: Path, report: DetectionReport) -> list[Counts]:
-    """Add the labels of all sentences to the report, and return each sentence's counts."""
-    counts = []
+def _labels(gold: Path, predicted: Path) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
     for number, ours, theirs in _sentences(gold, predicted, _read_labels):
         for word, other in zip_longest(ours.words, theirs.words):
             if word != other:
                 raise ValueError(
                     f"sentence {number} has {other!r} in {predicted}, but {word!r} in {gold}"
                 )
-        sentence = DetectionReport()
-        for of in (report, sentence):
-            of.add(ours.errors or (), theirs.errors or ())
-        counts.append((sentence.overall.right, sentence.overall.wrong, sentence.overall.missed))
-    return counts
+        yield ours.errors or (), theirs.errors or ()
 
 
 def _trees(path: Path) -> list[str]:

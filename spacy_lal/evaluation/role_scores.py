@@ -19,14 +19,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..annotations import get_constituents, set_constituents, set_dependencies
-from ..annotations.constituents import CONSTITUENTS_KEY
-from ..annotations.frames import (
-    FRAMES_KEY,
-    FrameSpans,
-    get_frames,
-    join_continuations,
-    set_frames,
-)
+from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, join_continuations, set_frames
 from ..annotations.words import bare_doc
 from ..pipeline.pipes import load_pipeline, only_pipe, run_pipes
 from ..scoring.attachment import score_attachment
@@ -35,7 +28,7 @@ from ..srl.component import LisaSRL
 from ..srl.frame_decoding import RoleDecoding
 from ..srl.scorer import AUXILIARIES, score_frames
 from ..trees.tree import LabelledSpan
-from .oracle_corrections import RoleSentence, correct_roles
+from .oracle_corrections import correct_roles
 from .parse_scores import label_table
 
 LENGTHS = (10, 20, 30, 40)
@@ -88,11 +81,14 @@ def measure_roles(
     parsed: dict[str, list[Example]] = {}
     for header, pairs, _ in runs:
         if header["parses"] != "gold" and _have_heads(pairs):
-            parsed.setdefault(header["parses"], pairs)
+            parsed.setdefault(header["parses"], _with_frames(pairs))
     rows = [header | _row(pairs, speed, parsed) for header, pairs, speed in runs]
     for row, (_, pairs, _) in zip(rows, runs, strict=True):
         if corrections:
-            row |= correct_roles(map(_role_sentence, _with_frames(pairs)))
+            row |= correct_roles(
+                (_frames(p.reference), _frames(p.predicted), get_constituents(p.reference) or None)
+                for p in _with_frames(pairs)
+            )
     _, pairs, _ = runs[0]
     per_type = score_frames(pairs)["srl_per_type"]
     labels = (
@@ -184,6 +180,7 @@ def _row(pairs: list[Example], speed: float, parsed: dict[str, list[Example]]) -
     if _have_heads(pairs):
         row["uas"] = score_attachment(pairs)["conll18_uas"]
     row["words_per_cpu_second"] = round(speed, 1)
+    pairs = _with_frames(pairs)
     lengths = (_group(len(pair.reference), LENGTHS) for pair in pairs)
     row["by_length"] = _by_sentence(pairs, lengths, _groups(LENGTHS))
     row["by_distance"] = {
@@ -237,14 +234,14 @@ def _by_parse(
 
 def _report(pairs: Iterable[Example], kept: Kept = lambda *_: True) -> SrlReport:
     report = SrlReport()
-    for pair in _with_frames(pairs):
+    for pair in pairs:
         gold, found = _frames(pair.reference, kept), _frames(pair.predicted, kept)
         report += score_sentence(gold, found, end_to_end=True)
     return report
 
 
-def _with_frames(pairs: Iterable[Example]) -> Iterator[Example]:
-    return (pair for pair in pairs if FRAMES_KEY in pair.reference.spans)
+def _with_frames(pairs: list[Example]) -> list[Example]:
+    return [pair for pair in pairs if FRAMES_KEY in pair.reference.spans]
 
 
 def _frames(doc: Doc, kept: Kept = lambda *_: True) -> list[FrameSpans]:
@@ -311,9 +308,3 @@ def _las(pair: Example) -> tuple[int, int]:
         if gold.dep and not all(unicodedata.category(c)[0] == "P" for c in gold.text)
     ]
     return sum(words), len(words)
-
-
-def _role_sentence(pair: Example) -> RoleSentence:
-    gold = pair.reference
-    constituents = get_constituents(gold) if CONSTITUENTS_KEY in gold.spans else None
-    return _frames(gold), _frames(pair.predicted), constituents
