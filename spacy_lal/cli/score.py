@@ -68,9 +68,6 @@ def score_roles(
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Arguments of other predicates are wrong.")
     ] = False,
-    confusion: Annotated[
-        bool, typer.Option("--confusion", "-C", help="Unlabelled scores, a confusion matrix.")
-    ] = False,
 ) -> None:
     """Print precision, recall and F1 of semantic roles, as srl-eval.pl of CoNLL-2005 does.
 
@@ -83,7 +80,7 @@ def score_roles(
     """
     with clear_errors("score"):
         report = sum(_role_reports(gold, predicted, end_to_end), SrlReport())
-    typer.echo(report.format() + (report.format_confusion() if confusion else ""), nl=False)
+    typer.echo(report.format(), nl=False)
 
     def counts(path: Path) -> list[Counts]:
         rows = [report.overall for report in _role_reports(gold, path, end_to_end)]
@@ -115,10 +112,10 @@ def score_errors(
         typer.echo(f"{name:12}{numbers}{counts.p:9.4f}{counts.r:9.4f}{counts.f():9.4f}")
 
     def each(path: Path) -> list[Counts]:
-        reports = [DetectionReport() for _ in _labels(gold, path)]
-        for of, labels in zip(reports, _labels(gold, path), strict=True):
-            of.add(*labels)
-        return [astuple(of.overall) for of in reports]
+        sentences = [DetectionReport() for _ in _labels(gold, path)]
+        for sentence, labels in zip(sentences, _labels(gold, path), strict=True):
+            sentence.add(*labels)
+        return [astuple(sentence.overall) for sentence in sentences]
 
     _print_difference(each, predicted, against, beta=0.5)
 

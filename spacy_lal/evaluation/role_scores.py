@@ -293,10 +293,10 @@ def _parse(source: str, pair: Example, labelled: bool = False) -> str:
     if not pair.reference.has_annotation("DEP"):
         return f"{source}?"
     if labelled:
-        found, gold = _las(pair)
+        right, words = _las(pair)
     else:
-        found, gold = ([token.head.i for token in doc] for doc in (pair.predicted, pair.reference))
-    return f"{source}{'+' if found == gold else '-'}"
+        right, words = ([t.head.i for t in doc] for doc in (pair.predicted, pair.reference))
+    return f"{source}{'+' if right == words else '-'}"
 
 
 def _las(pair: Example) -> tuple[int, int]:

@@ -215,7 +215,7 @@ class ErrorAnalysis:
             known = gold in self.predicted_heads.categories
             top = self.predicted_heads.top(gold, self.k, by_first=True) if known else []
             heads = [share.head for share in top if share.first]
-            row = {"category": gold, "top": heads}
+            row: dict[str, Any] = {"category": gold, "top": heads}
             for name, of in ("wrong", self.wrong_labels), ("missed", self.missed_spans):
                 firsts = [e.heads[0].head for e in of if e.gold == gold]
                 row |= {name: len(firsts), f"{name} led": sum(h in heads for h in firsts)}
