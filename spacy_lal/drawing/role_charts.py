@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import cycle
 
-from .palette import FAINT, INK, MATCHED, ROLES, SPURIOUS, TOP
+from .palette import BAR, FAINT, INK, MATCHED, SPURIOUS, TOP, shade
 from .svg import line, rect, svg, text, width
 
-COLOURS = (SPURIOUS, TOP, MATCHED, *(light for light, _ in list(ROLES.values())[2:5]))
+COLOURS = (SPURIOUS, TOP, MATCHED, shade(0.4), BAR, INK)
 """Colours of systems, in turn."""
 
 Shares = Mapping[str, Mapping[str, float]]

@@ -63,7 +63,7 @@ class TopHeads:
         self, category: str | None = None, k: int = 5, *, by_first: bool = False
     ) -> list[HeadShare]:
         """Return the k heads that contribute most to a category (None: all), on average; with
-        `by_first` those that lead most of its spans, as in Mrini et al. 2020, section 4.5."""
+        `by_first` those that lead most of its spans, as in section 4.5 of Mrini et al. 2020."""
         spans, averages, firsts = self._row(category)
         shares = firsts / max(1, spans)
         best = ranked(shares if by_first else averages)[:k]
@@ -202,8 +202,8 @@ class ErrorAnalysis:
         return [error for error in self.errors if error.gold is None]
 
     def by_gold(self) -> list[dict[str, Any]]:
-        """Return rows of gold categories whose constituents weren't predicted as such (Mrini et al.
-        2020, section 4.6), most frequent first.
+        """Return rows of gold categories, most frequent first, whose constituents weren't predicted
+        as such (section 4.6 of Mrini et al. 2020).
 
         top: the k heads that lead most of the spans predicted as the category. wrong, missed:
         constituents with another label, and those not predicted; led: of how many one of the top
