@@ -292,11 +292,12 @@ def _parse(source: str, pair: Example, labelled: bool = False) -> str:
     labelled: see `_by_parse`."""
     if not pair.reference.has_annotation("DEP"):
         return f"{source}?"
+    words = zip(pair.predicted, pair.reference, strict=True)
+    right = all(found.head.i == gold.head.i for found, gold in words)
     if labelled:
-        right, words = _las(pair)
-    else:
-        right, words = ([t.head.i for t in doc] for doc in (pair.predicted, pair.reference))
-    return f"{source}{'+' if right == words else '-'}"
+        count, of = _las(pair)
+        right = count == of
+    return f"{source}{'+' if right else '-'}"
 
 
 def _las(pair: Example) -> tuple[int, int]:
