@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+import srsly
 from spacy.cli._util import parse_config_overrides
 from spacy.tokens import Doc
 from spacy.util import load_config
@@ -45,6 +46,22 @@ def test_train_ptb(project: Path, run_here: Callable[..., str]) -> None:
     assert metrics["sentences"] == 3
     assert 0 <= metrics["const_evalb_f"] <= 1
     assert not set(metrics) & ATTACHMENT  # this config's parser finds no heads
+
+
+def test_heads_of_ptb(project: Path, run_here: Callable[..., str]) -> None:
+    """The workflow takes the feed-forward layer away, and gold heads tell the head words."""
+    printed = run_here(
+        "heads-ptb",
+        ptb_dir="assets/toy/ptb/wsj",
+        ptb_config="configs/lal_sm.cfg",
+        train_options=FEW_STEPS,
+    )
+    assert "at the head word" in printed
+    errors = srsly.read_json(project / "metrics/ptb-heads/errors.json")
+    assert errors["docs"] == 3
+    words = {error["text"]: error["head_word"] for error in errors["missed spans"]}
+    assert words.get("a dealer", "dealer") == "dealer"
+    assert any(words.values())
 
 
 @pytest.mark.spacy_transformers
