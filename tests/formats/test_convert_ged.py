@@ -175,7 +175,7 @@ def test_blocks(run, options, words):
 def test_bad_input_is_one_line_that_names_the_place(run, tmp_path):
     result, docs = run("tea.tsv", "Tea\tc\ncools\n")
     assert (result.exit_code, docs) == (1, [])
-    assert f"{tmp_path / 'tea.tsv'}:2: expected a token and its label" in result.output
+    assert f"{tmp_path / 'tea.tsv'}:2: expected 2 columns, found 1" in result.output
     result, _ = run("tea.json", "{}", "--lang", "en")
     assert result.exit_code == 1
     assert f"{tmp_path / 'tea.json'}:1: text: Field required" in result.output
