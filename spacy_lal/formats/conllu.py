@@ -142,8 +142,8 @@ def _add_words(sentence: ConlluSentence, rows: list[tuple[int, list[str]]]) -> N
         if len(columns) != 10:
             fault = f"expected 10 columns, found {len(columns)}: only tabs separate columns"
         elif spaced:
-            at = spaced[0]
-            fault = f"a space in column {at + 1}, {columns[at]!r}: only tabs separate columns"
+            cell = columns[spaced[0]]
+            fault = f"a space in column {spaced[0] + 1}, {cell!r}: only tabs separate columns"
         elif "." in identifier:
             before, _, ghost = identifier.partition(".")
             if before == str(word - 1) and is_number(ghost):

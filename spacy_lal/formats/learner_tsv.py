@@ -87,8 +87,7 @@ def parse_tsv(text: str, *, source: str = "<string>") -> Iterator[TreebankSenten
     for block in blocks(text):
         rows = [line.split("\t") for _, line in block]
         for (number, line), cells in zip(block, rows, strict=True):
-            no_tab = len(cells) == 1 and _NO_TAB.fullmatch(line)
-            columns = columns or (2 if no_tab else min(len(cells), 2))
+            columns = columns or (2 if len(cells) > 1 or _NO_TAB.fullmatch(line) else 1)
             fault = ""
             if len(cells) != columns:
                 names = "2 columns" if columns == 2 else "1 column"

@@ -39,9 +39,7 @@ class Brackets(Files):
     functions: Annotated[bool, "Keep function tags and indices: NP-SBJ-1."] = False
     ptb_escapes: Annotated[bool, r"Undo \/ and \* and `` '' as well as brackets."] = False
     spaces: Annotated[bool, "Whether spaces separate the words."] = True
-    drop: Annotated[
-        str, 'Nodes to leave out with their words, by label: "ID CODE METADATA".'
-    ] = ""
+    drop: Annotated[str, 'Nodes to leave out with their words, by label: "ID CODE METADATA".'] = ""
     skip_lines: Annotated[str, 'Beginnings of lines to leave out: "*x* %% ; #".'] = ""
     traces: Annotated[str, r"Pattern of words that are traces whatever their tags: '\*.*|0'."] = ""
 
@@ -60,17 +58,15 @@ class Brackets(Files):
         dropped = set(self.drop.split())
 
         def drop(label: str) -> bool:
-            found = bool(dropped & {label, clean_label(label)})
-            losses.counts[f"nodes left out: {label}"] += found
+            if found := bool(dropped & {label, clean_label(label)}):
+                losses.counts[f"nodes left out: {clean_label(label)}"] += 1
             return found
 
         if starts := "|".join(map(re.escape, self.skip_lines.split())):
             line = re.compile(rf"^[ \t]*(?:{starts}).*$", re.MULTILINE)
             text, losses.counts["lines left out"] = line.subn(blank, text)
-        read = parse_treebank(
-            text, source=source, unescape=unescape, drop=drop if dropped else None
-        )
-        trees = numbered(read, source)
+        options = {"unescape": unescape, "drop": drop if dropped else None}
+        trees = numbered(parse_treebank(text, source=source, **options), source)
         return clean_sentences(trees, losses, clean=self.clean, spaces=self.spaces)
 
     def clean(self, tree: ConstituentTree) -> ConstituentTree | None:
@@ -91,18 +87,12 @@ class Bracketing(NamedTuple):
 
 
 def parse_treebank(
-    text: str,
-    *,
-    source: str = "<string>",
-    unescape: Unescape = unescape_brackets,
-    strict: bool = True,
-    drop: Callable[[str], bool] | None = None,
-    report: Callable[[str, int], None] | None = None,
+    text: str, *, source: str = "<string>", unescape: Unescape = unescape_brackets, **options: Any
 ) -> Iterator[ConstituentTree]:
-    """Yield the unchanged trees of `text`, without SGML lines; options are those of
-    `trees.brackets.read`. Raises FormatError, also for a word in a bracket of its own."""
-    options: dict[str, Any] = {"strict": strict, "drop": drop, "report": report}
-    return read(_without_sgml(text), ConstituentTree, source, unescape, **options)
+    """Yield the unchanged trees of `text`, without SGML lines. Raises FormatError, also for
+    `(They)`, a word in its own brackets. options: those of `trees.brackets.read`."""
+    options = {"strict": True} | options
+    return read(_SGML.sub(blank, text), ConstituentTree, source, unescape, **options)
 
 
 def parse_sentences(
@@ -112,8 +102,7 @@ def parse_sentences(
 
     Several trees between the lines `<s>` (or `<s id=…>`) and `</s>` get a common root without a
     label, and malformed text there is that sentence's fault. Without such lines every tree is a
-    sentence, and malformed text raises FormatError; with `strict`, so does a word in a bracket of
-    its own, which otherwise is a fault.
+    sentence, and malformed text raises FormatError; `(They)` does with `strict`, else is a fault.
     """
     pieces = _SENTENCE.split(text)
     bodies, marks = pieces[::2], pieces[1::2]
@@ -123,7 +112,7 @@ def parse_sentences(
         return
     line = 1
     for before, body, after in zip(["/", *marks], bodies, [*marks, ""], strict=True):
-        outside = _without_sgml(body) if before == "/" else ""
+        outside = _SGML.sub(blank, body) if before == "/" else ""
         end = line + body.count("\n")
         if outside.strip():
             first = line + outside[: -len(outside.lstrip())].count("\n")
@@ -236,11 +225,6 @@ def _fault(tree: ConstituentTree | None) -> str:
         if node.word is None and node is not tree and not node.label:
             return "a phrase without a label"
     return ""
-
-
-def _without_sgml(text: str) -> str:
-    """Replace SGML lines by blanks."""
-    return _SGML.sub(blank, text)
 
 
 def blank(match: re.Match[str]) -> str:

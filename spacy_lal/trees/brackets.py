@@ -91,10 +91,9 @@ def read(
 ) -> Iterator[Made]:
     """Yield every tree in `text`, built by `make(label, children, word)`. Raises FormatError.
 
-    strict: whether `(They)` is an error, as it may be a word, instead of an empty phrase. drop:
-    function of a label that returns whether to leave out the node with all that is in it; a tree of
-    such nodes alone is none. report: takes message and offset of every error instead of an
-    exception; reading goes on without what is wrong.
+    strict: whether `(They)`, maybe a word, is an error instead of an empty phrase. drop: returns
+    whether to leave out nodes of a label, with all in them; a tree of such nodes alone is none.
+    report: takes message and offset of each error, instead of an exception.
     """
 
     def error(message: str, offset: int) -> None:

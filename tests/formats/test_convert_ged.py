@@ -129,6 +129,18 @@ def test_m2(run, tmp_path):
     assert docs == [(["Teas", "cool"], ["R:NOUN:NUM", "M:PUNCT"])]
 
 
+def test_errors_that_no_word_is_marked_for_are_counted(run, tmp_path):
+    edit = "A 3 3|||M:PUNCT|||.|||REQUIRED|||-NONE-|||{}\n"
+    text = f"S I like tea\n{edit.format(0)}{edit.format(1)}\nS Yes it is\n{edit.format(0)}"
+    result, docs = run("tea.m2", text, "--report", tmp_path / "report.json")
+    assert [labels for _, labels in docs] == [["", "", ""]] * 2
+    counts = json.loads((tmp_path / "report.json").read_text())["out.spacy"]
+    assert counts["errors at the end of a sentence, marked on no word"] == 2
+    assert "marked on no word" in " ".join(result.output.split())
+    run("tea.m2", M2, "--report", tmp_path / "report.json")
+    assert "no word" not in (tmp_path / "report.json").read_text().replace("no words", "")
+
+
 def test_json(run):
     result, docs = run("tea.json", json.dumps(TEXT), "--lang", "en", "--types", "full")
     assert result.exit_code == 0, result.output
