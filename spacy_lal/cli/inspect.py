@@ -19,8 +19,9 @@ from ..trees.tree import ROOT_LABELS, ConstituentTree
 from .checks import clear_errors
 from .convert import FORMATS
 
-SUFFIXES = {".m2": "m2", ".tsv": "tsv", ".json": "character-edits"}
-SUFFIXES |= dict.fromkeys((".conllu", ".conllx", ".conll"), "conllu")
+SUFFIXES = {".m2": "m2", ".tsv": "tsv", ".json": "character-edits"} | dict.fromkeys(
+    (".conllu", ".conllx", ".conll"), "conllu"
+)
 """Formats by suffix; other files have bracketed trees."""
 BRACKETED = {"brackets", "ctb", "ftb", "ptb", "vtb"}
 """Formats of bracketed trees."""

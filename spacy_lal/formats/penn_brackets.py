@@ -65,7 +65,7 @@ class Brackets(Files):
         if starts := "|".join(map(re.escape, self.skip_lines.split())):
             line = re.compile(rf"^[ \t]*(?:{starts}).*$", re.MULTILINE)
             text, losses.counts["lines left out"] = line.subn(blank, text)
-        options = {"unescape": unescape, "drop": drop if dropped else None}
+        options: dict[str, Any] = {"unescape": unescape, "drop": drop if dropped else None}
         trees = numbered(parse_treebank(text, source=source, **options), source)
         return clean_sentences(trees, losses, clean=self.clean, spaces=self.spaces)
 
