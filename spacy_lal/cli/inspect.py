@@ -75,8 +75,7 @@ class Contents:
         """Count the words, labels and oddities of an unchanged tree of a treebank."""
         nodes = list(tree.preorder())
         functions = [name for node in nodes for name in _FUNCTION.findall(node.label[1:])]
-        cleaned = penn.clean_tree(tree)
-        if cleaned:
+        if cleaned := penn.clean_tree(tree):
             self.add(penn.to_sentence(cleaned), at, roots=[tree.label], functions=functions)
         words = [(word, tag) for word, tag in tree.tagged if tag != penn.TRACE]
         parts = len(tree.children) if tree.label in ROOT_LABELS else 0
