@@ -16,7 +16,7 @@ from ..annotations.constituents import CONSTITUENTS_KEY
 from ..parsing.constituency import ASSIGNS, ConstituencyPipe
 from ..pipeline.writers import Parses, write_tags
 from ..published.benepar_checkpoints import MODEL, read_benepar
-from ..trees.brackets import BRACKETS
+from ..trees.brackets import BACKSLASH, BRACKETS
 
 if Language.has_factory("benepar") or Doc.has_extension("_constituent_data"):
     raise ImportError(
@@ -94,6 +94,7 @@ def get_parse_string(span: Span | Token) -> str:
     for i in _words(span.doc[inside[0].start : inside[0].end]):
         leaf = f"{span.doc[i].tag_} {span.doc[i].text}"
         leaf = "".join(BRACKETS.get(character, character) for character in leaf)
+        leaf = leaf[:-1] + BACKSLASH if leaf.endswith("\\") else leaf
         texts.append(f"{before[i]}({leaf}){after[i]}")
     return " ".join(texts)
 

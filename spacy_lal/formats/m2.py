@@ -105,6 +105,8 @@ class Corrections(Files):
                 found = replace(found, edits=own)
             if found.words:
                 labels = labels_of(found, self.types)
+                if any(edit.start == len(labels) for edit in found.edits):
+                    losses.counts["errors at the end of a sentence, marked on no word"] += 1
                 yield TreebankSentence(found.words, found.spaces, errors=labels)
             else:
                 losses.left_out["dropped"].append((f"{source}:{found.line}", "no words"))

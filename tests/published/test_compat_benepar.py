@@ -52,6 +52,9 @@ def test_spans_that_are_no_constituents() -> None:
             nothing._.parse_string  # noqa: B018
     assert doc[:]._.parse_string == "(S (NP ( a) ( b)) ( c))"
     assert [c.text for c in doc[:]._.children] == ["a   b", "c"]
+    path = Doc(spacy.blank("en").vocab, ["C:\\", "(\\x"], tags=["NN", "NN"])
+    path.spans["constituents"] = [Span(path, 0, 2, "NP")]
+    assert path[:]._.parse_string == "(NP (NN C:-BACKSLASH-) (NN -LRB-\\x))"
     assert doc[2]._.parent.text == "a   b"
 
 
