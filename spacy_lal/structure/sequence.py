@@ -253,12 +253,12 @@ def best_spans(
     found: list[Spans] = [[] for _ in words_of]
     once: list[list[int]] = [[] for _ in words_of]
 
-    def size(row: int) -> tuple[int, int]:
-        return len(once[row]), len(words_of[row]).bit_length()
+    def size(row: int) -> tuple[int, ...]:
+        return len(once[row]), *(len(of[row]).bit_length() for of in (words_of, labels_of))
 
     rows = [row for row, words in enumerate(words_of) if len(words)]
     while rows:
-        for (k, _), alike in groupby(sorted(rows, key=size), size):
+        for (k, *_), alike in groupby(sorted(rows, key=size), size):
             part = list(alike)
             n, most = (max(len(of[row]) for row in part) for of in (words_of, labels_of))
             step = max(1, (MOST_STATES >> k) // (n * max(n, most)))
@@ -304,10 +304,11 @@ def _useful(
     n = begin.shape[1]
     past = numpy.arange(n) >= lengths[:, None]
     must = numpy.isneginf(outside) & ~past
-    own = numpy.delete(begin - losses, unique, 2).max(2, initial=-HIGHEST)
-    others = numpy.where(must, own, outside)[..., None]
+    others = outside.copy()
+    own = numpy.delete(begin[must] - losses, unique, 1)
+    others[past], others[must] = 0, own.max(1, initial=-HIGHEST)
     # gains of a label's best span that ends, and of the words that it continues with
-    gain, more = begin - others, inside - others
+    gain, more = begin - others[..., None], inside - others[..., None]
     gain[past] = more[past] = -numpy.inf
     useful = must[..., None] & ((begin > -numpy.inf) | (inside > -numpy.inf))
     for j in range(1, n):
