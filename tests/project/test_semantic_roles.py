@@ -211,6 +211,22 @@ def test_conll_with_given_predicates_and_parses(
     assert rows == [(source, "gold") for source in options["parses"].split(",")]
 
 
+def test_conll_on_an_encoder(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    pytest.importorskip("transformers")
+    from ..tiny_transformers import write_bert
+
+    write_bert(tmp_path, ["The", "mayor", "will", "open", "a", "bridge"])
+    conll = {"conll05": "../../assets/toy/conll05", "encoder": str(tmp_path)}
+    conll |= {"parses": "model", "predicates": "gold"}
+    run_here("convert05", "projects/conll", **conll)
+    small = settings("lisa_srl", heads=2, head_width=8, feed_forward_width=16, tok2vec__layers=1)
+    options = f"{FEW_STEPS} {small} {OF_LAYERS}"
+    run_here("encoder05", "projects/conll", **conll, train_options=options)
+    path = project / "projects/conll/metrics/05-encoder.json"
+    assert scored(path) == [("model", "gold")]
+    assert len(srsly.read_json(path)["results"]) == 2
+
+
 def shown_frames(doc: Doc) -> list[str]:
     return [
         f"{frame.roleset}: {', '.join(f'{span.label_} {span.text}' for span in frame.spans)}"
