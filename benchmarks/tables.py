@@ -32,11 +32,7 @@ DECODERS = {
     "constituents alone": "constituents alone",
     "heads alone": "heads alone (projective)",
 }
-OF_HEADS = {
-    "nonprojective": "best tree",
-    "projective": "best projective tree",
-    "greedy": "greedy",
-}
+OF_HEADS = {"nonprojective": "best tree", "projective": "best projective tree"}
 SYSTEMS = {
     "lal": "`lal_dependency`",
     "lal-without": "the same without label attention",

@@ -4,7 +4,6 @@ of this package; the module can't be imported after benepar itself."""
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +11,6 @@ from typing import Any, NamedTuple
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
-from spacy.util import logger
 
 from ..annotations.constituents import CONSTITUENTS_KEY
 from ..parsing.constituency import ASSIGNS, ConstituencyPipe
@@ -175,7 +173,6 @@ def make_benepar(
             f"{model}: no such folder. This component needs one with {MODEL}, or a pipeline that "
             "`python -m spacy lal import` wrote; it downloads nothing"
         )
-    _say()
     install_extensions()
     own = spacy.load(folder) if (folder / "meta.json").exists() else read_benepar(folder)
     pipe = next((pipe for _, pipe in own.pipeline if isinstance(pipe, ConstituencyPipe)), None)
@@ -195,11 +192,3 @@ def make_benepar(
     made.cfg |= pipe.cfg
     made.disable_tagger = disable_tagger
     return made
-
-
-@cache
-def _say() -> None:
-    logger.warning(
-        "'benepar' is lal_constituency of spacy-lal with the weights of benepar, whose trees it "
-        "finds; see docs/migrating-from-benepar.md"
-    )

@@ -80,9 +80,3 @@ def test_numbers_of_labels_and_scores_are_checked(doc):
         set_errors(doc, LABELS[:4])
     with pytest.raises(ValueError, match="5 labels and 1 scores for 5 tokens"):
         set_errors(doc, LABELS, [0.5])
-
-
-def test_merged_tokens(doc):
-    with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[2:4])
-    assert error_scores(doc) is None

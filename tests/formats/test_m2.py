@@ -50,8 +50,7 @@ def test_sentences_and_edits():
         Edit(2, 6, "R:OTHER", "are boiling", 1),
         Edit(6, 7, "UNK", None, 1),
     ]
-    assert tea.annotators == {0, 1, 2}
-    assert (cools.words, cools.edits, cools.annotators) == (["Tea", "cools", "."], [], {0})
+    assert (cools.words, cools.edits) == (["Tea", "cools", "."], [])
     assert (empty.words, empty.edits) == ([], [Edit(0, 0, "M:OTHER", "Yes")])
     assert [each.line for each in (tea, cools, empty)] == [1, 11, 13]
 

@@ -142,7 +142,6 @@ def test_references(files):
         Edit(1, 1, "M", "really", 1),
         Edit(1, 2, "R", "cools", 1),
     ]
-    assert tea.annotators == {0, 1}
     assert labels_of(tea) == ["ERROR", "ERROR", ""]
     assert labels_of(by(tea, 0)) == ["ERROR", "", ""]
     assert labels_of(by(tea, 1), types="operations") == ["", "M", ""]
