@@ -247,7 +247,8 @@ def best_spans(
     starts, later, alone = (t.double().cpu().numpy() for t in (begin, inside, outside))
     constituents, lost = whole.cpu().numpy(), losses.double().cpu().numpy()
     useful = _useful(starts, later, alone, lost, lengths.cpu().numpy(), unique)
-    words_of, labels_of = ([numpy.flatnonzero(row) for row in useful.any(axis)] for axis in (2, 1))
+    words_of = [numpy.flatnonzero(numpy.asarray(row.any(1))) for row in useful]
+    labels_of = [numpy.flatnonzero(numpy.asarray(row.any(0))) for row in useful]
     found: list[Spans] = [[] for _ in words_of]
     once: list[list[int]] = [[] for _ in words_of]
 
@@ -276,8 +277,8 @@ def best_spans(
                     [len(words_of[row]) for row in some],
                     numpy.array(limited, dtype=numpy.int64),
                 )
-                for row, names, of, spans in zip(some, labels, words, results, strict=True):
-                    found[row] = [
+                for member, names, of, spans in zip(some, labels, words, results, strict=True):
+                    found[member] = [
                         (int(of[first]), int(of[end - 1]) + 1, int(names[label]))
                         for first, end, label in spans
                     ]
