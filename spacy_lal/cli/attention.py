@@ -76,6 +76,12 @@ def _print_heads(found: TopHeads, k: int) -> None:
         rows.append(row(category, int(found.counts[c]), found.top(category, k), found.firsts[c]))
     header = ["category", "spans", "top heads: contribution", "most often first"]
     msg.table(rows, header=header, divider=True, max_col=90, aligns=list("lrll"))
+    rows = []
+    for share in found.top(None, k, by_first=True) if found.categories else ():
+        led = found.led_by(share.head)
+        shown = "  ".join(f"{category}: {of:.1%}" for category, _, of in led[:k])
+        rows.append([str(share.head), f"{sum(count for _, count, _ in led):,}", shown])
+    msg.table(rows, header=["head", "first in", "categories"], divider=True, aligns=list("rrl"))
 
 
 def _print_errors(analysis: ErrorAnalysis, most: int = 15) -> None:
@@ -100,3 +106,12 @@ def _print_errors(analysis: ErrorAnalysis, most: int = 15) -> None:
         rows.append([predicted, gold or "(none)", str(len(errors)), heads, words])
     header = ["predicted", "gold", "errors", "first heads", "which attend most to"]
     msg.table(rows, header=header, divider=True, max_col=60, aligns=list("llrll"))
+    rows = []
+    for of in analysis.by_gold()[:most]:
+        led = [f"{of[f'{kind} led']} of {of[kind]}" for kind in ("wrong", "missed")]
+        at = f"{of['at head word']} of {of['known']}"
+        rows.append([of["category"], " ".join(map(str, of["top"])), *led, at])
+    header = ["gold", "top heads", "first in wrong labels", "in missed spans", "at the head word"]
+    msg.table(rows, header=header, divider=True, aligns=list("llrrr"))
+    looked, known = analysis.at_head_word
+    print(f"The first head attends most to the head word in {looked:,} of {known:,} correct spans.")

@@ -28,6 +28,9 @@ def evaluate(
     decoders: Annotated[
         str, typer.Option(help="Of roles: probabilities, viterbi, valid, greedy.")
     ] = "",
+    corrections: Annotated[
+        bool, typer.Option("--corrections", help="Of roles, in sequence; draws beside --json.")
+    ] = False,
     tune: Annotated[
         Path | None,
         typer.Option(help="Mark errors from the threshold on that is best here.", exists=True),
@@ -53,6 +56,9 @@ def evaluate(
     heads (three conventions), tags, roles (srl-eval.pl, for each combination of --parses,
     --predicates and --decoders) and errors (precision, recall and F0.5 of tokens).
 
+    With --corrections, also what roles lack: F1 after fixed labels, moved, merged and split spans,
+    fixed borders, dropped and added arguments (He et al. 2017). With --json, draws these beside it.
+
     With --raw, it also finds words and sentences. Words are compared by their characters;
     boundaries by their places, without the first of a paragraph; heads as in CoNLL 2018; brackets
     without punctuation. Further rows have the scores with gold sentences, with gold tokens, and
@@ -63,12 +69,15 @@ def evaluate(
     share of texts that pass all their checks, for each kind."""
     paths = corpora or []
     with clear_errors("evaluate"):
-        if sum(map(bool, (pairs, raw, calibrate))) > 1:
-            raise ValueError("--pairs, --raw and --calibrate are three measurements: give one")
+        if sum(map(bool, (pairs, raw, calibrate, corrections))) > 1:
+            raise ValueError("give one of --pairs, --raw, --calibrate and --corrections")
         if bool(paths) == (pairs is not None):
             raise ValueError("give corpora, or --pairs with a file of pairs")
+        picture = json.with_suffix(".svg") if json and corrections else None
         read = [path for path in (*paths, tune, trees, pairs) if path is not None]
-        check_outputs([json], (file for path in read for file in files_in(path, "*.spacy")))
+        check_outputs(
+            [json, picture], (file for path in read for file in files_in(path, "*.spacy"))
+        )
         import torch
 
         from .. import evaluation
@@ -88,14 +97,46 @@ def evaluate(
             measured = {"results": rows}
         else:
             options = {"parses": parses, "predicates": predicates, "decoders": decoders}
-            roles = {name: found for name, of in options.items() if (found := values(of))}
+            found = {name: values(of) for name, of in options.items()} | {
+                "corrections": corrections
+            }
+            roles = {name: of for name, of in found.items() if of}
             measured = evaluation.evaluate(nlp, paths, prm=prm, roles=roles, tune=tune)
+            if corrections and not any("roles" in of for of in measured["results"]):
+                raise ValueError("--corrections: the corpora have no roles")
         report = evaluation.about(nlp) | measured
         report["device"] = "cpu" if gpu_id < 0 else torch.cuda.get_device_name(gpu_id)
         _show(report)
         if json is not None:
             with whole_file(json) as unfinished:
                 srsly.write_json(unfinished, report)
+        if picture is not None:
+            with whole_file(picture) as unfinished:
+                unfinished.write_text(_corrections_picture(report["results"]), encoding="utf8")
+
+
+def _corrections_picture(results: list[dict[str, Any]]) -> str:
+    from ..drawing.role_charts import corrections_svg
+
+    rows = {
+        ", ".join([result["corpus"]] * (len(results) > 1) + [_setting(row)]): row
+        for result in results
+        for row in result.get("roles", ())
+    }
+    return corrections_svg(
+        {
+            name: {of["correction"]: of["f"] for of in row["corrections"]}
+            for name, row in rows.items()
+        },
+        {
+            name: {kind: of["share"] for kind, of in row["phrases"].items()}
+            for name, row in rows.items()
+        },
+    )
+
+
+def _setting(row: Mapping[str, Any]) -> str:
+    return f"parses: {row['parses']}, predicates: {row['predicates']}, {row['decoder']}"
 
 
 def _show(report: Mapping[str, Any]) -> None:
@@ -127,6 +168,12 @@ def _show(report: Mapping[str, Any]) -> None:
         if "roles" in result:
             names = ("parses", "predicates", "decoder", "srl_p", "srl_r", "srl_f", "srl_pred_f")
             _table(names, [[row[name] for name in names] for row in result["roles"]])
+            for row in result["roles"] if "corrections" in result["roles"][0] else ():
+                msg.divider(_setting(row))
+                shown = [[of["correction"], of["changes"], of["f"]] for of in row["corrections"]]
+                _table(("after", "changes", "F1"), shown)
+                counts = [[phrase, *of.values()] for phrase, of in row["phrases"].items()]
+                _table(("phrase", "merged", "split", "share"), counts)
 
 
 def _table(header: tuple[str, ...], rows: list[Any]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple
 from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -15,6 +16,7 @@ from ..formats.props import PropsSentence, read_props
 from ..formats.treebank_sentence import TreebankSentence
 from ..ged.scorer import DetectionReport
 from ..scoring import evalb
+from ..scoring.significance import Counts, compare
 from ..scoring.srl_eval import SrlReport, score_sentence
 from .checks import Group, clear_errors, from_each
 
@@ -23,12 +25,16 @@ S = TypeVar("S")
 score_app = Group(name="score", help="Compare a file of trees, roles or errors with a gold one.")
 GoldArgument = Annotated[Path, typer.Argument(help="The gold file.")]
 PredictedArgument = Annotated[Path, typer.Argument(help="The file to evaluate.")]
+AgainstOption = Annotated[
+    Path | None, typer.Option(help="Another system's file: do the two differ by chance?")
+]
 
 
 @score_app.command("trees")
 def score_trees(
     gold: GoldArgument,
     predicted: PredictedArgument,
+    against: AgainstOption = None,
     prm: Annotated[
         str, typer.Option("--prm", "-p", help=f"{', '.join(evalb.NAMED)}, or a .prm file.")
     ] = "nk",
@@ -47,11 +53,18 @@ def score_trees(
     if report.aborted:
         raise typer.Exit(1)
 
+    def counts(path: Path) -> list[Counts]:
+        rows = evalb.evaluate(_trees(gold), _trees(path), params).sentences
+        return [(row.matched, row.test - row.matched, row.gold - row.matched) for row in rows]
+
+    _print_difference(counts, predicted, against)
+
 
 @score_app.command("roles")
 def score_roles(
     gold: GoldArgument,
     predicted: PredictedArgument,
+    against: AgainstOption = None,
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Arguments of other predicates are wrong.")
     ] = False,
@@ -66,21 +79,21 @@ def score_roles(
     (.gz, .bz2, .xz).
     """
     with clear_errors("score"):
-        report = SrlReport()
-        for number, ours, theirs in _sentences(gold, predicted, _read_props):
-            if ours.length != theirs.length:
-                raise ValueError(
-                    f"{predicted}:{theirs.line}: sentence {number} has {theirs.length} tokens, but "
-                    f"{ours.length} in {gold}:{ours.line}"
-                )
-            report += score_sentence(ours.frames, theirs.frames, end_to_end=end_to_end)
+        report = sum(_role_reports(gold, predicted, end_to_end), SrlReport())
     typer.echo(report.format(), nl=False)
+
+    def counts(path: Path) -> list[Counts]:
+        rows = [report.overall for report in _role_reports(gold, path, end_to_end)]
+        return [(row.tp, row.fp, row.fn) for row in rows]
+
+    _print_difference(counts, predicted, against)
 
 
 @score_app.command("errors")
 def score_errors(
     gold: GoldArgument,
     predicted: PredictedArgument,
+    against: AgainstOption = None,
     types: Annotated[bool, typer.Option("--types", help="Add a row for each label.")] = False,
 ) -> None:
     """Print precision, recall and F0.5 of error detection by token, as in MultiGED-2023.
@@ -90,18 +103,50 @@ def score_errors(
     """
     with clear_errors("score"):
         report = DetectionReport()
-        for number, ours, theirs in _sentences(gold, predicted, _read_labels):
-            for word, other in zip_longest(ours.words, theirs.words):
-                if word != other:
-                    raise ValueError(
-                        f"sentence {number} has {other!r} in {predicted}, but {word!r} in {gold}"
-                    )
-            report.add(ours.errors or (), theirs.errors or ())
+        for labels in _labels(gold, predicted):
+            report.add(*labels)
     rows = {"overall": report.overall, **(dict(sorted(report.types.items())) if types else {})}
     typer.echo(f"{'':12}{'TP':>8}{'FP':>8}{'FN':>8}{'P':>9}{'R':>9}{'F0.5':>9}")
     for name, counts in rows.items():
         numbers = f"{counts.right:8}{counts.wrong:8}{counts.missed:8}"
         typer.echo(f"{name:12}{numbers}{counts.p:9.4f}{counts.r:9.4f}{counts.f():9.4f}")
+
+    def each(path: Path) -> list[Counts]:
+        sentences = [DetectionReport() for _ in _labels(gold, path)]
+        for sentence, labels in zip(sentences, _labels(gold, path), strict=True):
+            sentence.add(*labels)
+        return [astuple(sentence.overall) for sentence in sentences]
+
+    _print_difference(each, predicted, against, beta=0.5)
+
+
+def _print_difference(
+    counts: Callable[[Path], list[Counts]], ours: Path, theirs: Path | None, beta: float = 1.0
+) -> None:
+    if theirs is not None:
+        with clear_errors("score"):
+            f, other, p = compare(counts(ours), counts(theirs), beta=beta)
+        typer.echo(f"F{beta:g} {100 * f:.2f}, of {theirs} {100 * other:.2f}: p = {p:.4f}")
+
+
+def _role_reports(gold: Path, predicted: Path, end_to_end: bool) -> Iterator[SrlReport]:
+    for number, ours, theirs in _sentences(gold, predicted, _read_props):
+        if ours.length != theirs.length:
+            raise ValueError(
+                f"{predicted}:{theirs.line}: sentence {number} has {theirs.length} tokens, but "
+                f"{ours.length} in {gold}:{ours.line}"
+            )
+        yield score_sentence(ours.frames, theirs.frames, end_to_end=end_to_end)
+
+
+def _labels(gold: Path, predicted: Path) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    for number, ours, theirs in _sentences(gold, predicted, _read_labels):
+        for word, other in zip_longest(ours.words, theirs.words):
+            if word != other:
+                raise ValueError(
+                    f"sentence {number} has {other!r} in {predicted}, but {word!r} in {gold}"
+                )
+        yield ours.errors or (), theirs.errors or ()
 
 
 def _trees(path: Path) -> list[str]:

@@ -7,9 +7,11 @@ with predicted predicates: all arguments of a wrong predicate are excess.
 from __future__ import annotations
 
 import time
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
+from statistics import mean
 from typing import Any, cast
 
 from spacy.language import Language
@@ -18,7 +20,13 @@ from spacy.training import Example
 from spacy.util import logger
 
 from ..annotations import get_constituents, set_constituents, set_dependencies
-from ..annotations.frames import FrameSpans, get_frames, give_predicates, join_continuations
+from ..annotations.frames import (
+    FRAMES_KEY,
+    FrameSpans,
+    get_frames,
+    give_predicates,
+    join_continuations,
+)
 from ..annotations.words import bare_doc
 from ..pipeline.pipes import load_pipeline, only_pipe, run_pipes
 from ..scoring.attachment import score_attachment
@@ -27,6 +35,7 @@ from ..srl.component import LisaSRL
 from ..srl.frame_decoding import RoleDecoding
 from ..srl.scorer import AUXILIARIES, score_frames
 from ..trees.tree import LabelledSpan
+from .oracle_corrections import correct_roles
 from .parse_scores import label_table
 
 LENGTHS = (10, 20, 30, 40)
@@ -50,14 +59,17 @@ def measure_roles(
     parses: Sequence[str] = ("model",),
     predicates: Sequence[str] = ("model", "gold"),
     decoders: Sequence[str] | None = None,
+    *,
+    corrections: bool = False,
 ) -> dict[str, Any]:
     """Return scores of each combination (`roles`) of parses, predicates and decoder, and of the
     first one.
 
     parses: "model", "gold", or pipelines with heads. predicates: "model", "gold". decoders: None
-    for the component's. A model with `indicator_width` has no rows for "model", which a warning
-    says. Raises ValueError for other predicates or for "model" alone in such a model, for parses
-    without heads, or for a Doc of several sentences.
+    for the component's. corrections: whether to add those of `correct_roles`. A model with
+    `indicator_width` has no rows for "model", which a warning says. Raises ValueError for other
+    predicates or for "model" alone in such a model, for parses without heads, or for a Doc of
+    several sentences.
     """
     if unknown := set(predicates) - {"model", "gold"}:
         raise ValueError(f"--predicates must be model, gold, or both, not {min(unknown)}")
@@ -81,12 +93,17 @@ def measure_roles(
     finally:
         for name, value in before.items():
             setattr(pipe, name, value)
-    right: dict[str, list[str]] = {}
+    parsed: dict[str, list[Example]] = {}
     for header, pairs, _ in runs:
-        source = header["parses"]
-        if source != "gold" and source not in right and _have_heads(pairs):
-            right[source] = [_parse(source, pair) for pair in pairs]
-    rows = [header | _row(pairs, speed, right) for header, pairs, speed in runs]
+        if header["parses"] != "gold" and _have_heads(pairs):
+            parsed.setdefault(header["parses"], _with_frames(pairs))
+    rows = [header | _row(pairs, speed, parsed) for header, pairs, speed in runs]
+    for row, (_, pairs, _) in zip(rows, runs, strict=True):
+        if corrections:
+            row |= correct_roles(
+                (_frames(p.reference), _frames(p.predicted), get_constituents(p.reference) or None)
+                for p in _with_frames(pairs)
+            )
     _, pairs, _ = runs[0]
     per_type = score_frames(pairs)["srl_per_type"]
     labels = (
@@ -169,33 +186,64 @@ def _copies(nlp: Language, examples: list[Example]) -> list[Doc]:
     return [bare_doc(doc, nlp.vocab, one_sentence=True) for doc in predicted]
 
 
-def _row(pairs: list[Example], speed: float, right: dict[str, list[str]]) -> dict[str, Any]:
-    """Return the scores of one run. right: for each parser, each sentence's `_parse`."""
+def _row(pairs: list[Example], speed: float, parsed: dict[str, list[Example]]) -> dict[str, Any]:
+    """Return the scores of one run. parsed: for each parser, the sentences with its parses."""
     scores, without = score_frames(pairs), score_frames(pairs, ignored_rolesets=AUXILIARIES)
     row: dict[str, Any] = {key: scores[key] for key in SCORES}
     row |= {f"{key} without auxiliaries": without[key] for key in SCORES}
     if _have_heads(pairs):
         row["uas"] = score_attachment(pairs)["conll18_uas"]
     row["words_per_cpu_second"] = round(speed, 1)
+    pairs = _with_frames(pairs)
     lengths = (_group(len(pair.reference), LENGTHS) for pair in pairs)
     row["by_length"] = _by_sentence(pairs, lengths, _groups(LENGTHS))
     row["by_distance"] = {
         name: _f1(_report(pairs, lambda *at, name=name: _group(_distance(*at), DISTANCES) == name))
         for name in _groups(DISTANCES)
     }
-    if right:
-        row["by_parse"] = _by_sentence(pairs, map(" ".join, zip(*right.values(), strict=True)))
+    if parsed:
+        row["by_parse"] = _by_parse(pairs, parsed)
+        row["by_labelled_parse"] = _by_parse(pairs, parsed, labelled=True)
     return row
 
 
 def _by_sentence(
     pairs: list[Example], names: Iterable[str], order: Sequence[str] = ()
-) -> dict[str, dict[str, float]]:
+) -> dict[str, dict[str, Any]]:
     """Return scores of groups of sentences. names: each sentence's group."""
     groups: dict[str, list[Example]] = defaultdict(list, {name: [] for name in order})
     for pair, name in zip(pairs, names, strict=True):
         groups[name].append(pair)
-    return {name: _f1(_report(group)) for name, group in groups.items() if group}
+    return {name: _scores(group) for name, group in groups.items() if group}
+
+
+def _scores(pairs: list[Example]) -> dict[str, Any]:
+    """Return the scores of sentences. mean_f: the mean of their F1, as in LISA's tables 6 and 8,
+    without sentences in which neither side has arguments."""
+    reports = [_report([pair]) for pair in pairs]
+    each = [report.overall.fscore for report in reports if len(report.overall)]
+    return _f1(sum(reports, SrlReport())) | {"mean_f": mean(each) if each else None}
+
+
+def _by_parse(
+    pairs: list[Example], parsed: dict[str, list[Example]], *, labelled: bool = False
+) -> dict[str, dict[str, Any]]:
+    """Return scores of groups of sentences by which parsers' parses are right (Strubell et al.
+    2018, tables 6 and 8), with each group's share of sentences and each parser's mean LAS there.
+
+    labelled: a parse is right if all heads and relations are, without punctuation, as in the paper;
+    else if all heads are.
+    """
+    marks = ([_parse(source, p, labelled) for p in of] for source, of in parsed.items())
+    names = list(map(" ".join, zip(*marks, strict=True)))
+    groups = _by_sentence(pairs, names)
+    for group, found in groups.items():
+        found["share"] = names.count(group) / len(names)
+        for source, of in parsed.items():
+            counts = (_las(p) for p, name in zip(of, names, strict=True) if name == group)
+            las = [right / words for right, words in counts if words]
+            found.setdefault("las", {})[source] = mean(las) if las else None
+    return groups
 
 
 def _report(pairs: Iterable[Example], kept: Kept = lambda *_: True) -> SrlReport:
@@ -206,7 +254,11 @@ def _report(pairs: Iterable[Example], kept: Kept = lambda *_: True) -> SrlReport
     return report
 
 
-def _frames(doc: Doc, kept: Kept) -> list[FrameSpans]:
+def _with_frames(pairs: list[Example]) -> list[Example]:
+    return [pair for pair in pairs if FRAMES_KEY in pair.reference.spans]
+
+
+def _frames(doc: Doc, kept: Kept = lambda *_: True) -> list[FrameSpans]:
     frames = []
     for frame in get_frames(doc):
         spans = sorted((span.start, span.end, span.label_) for span in frame.arguments)
@@ -249,9 +301,25 @@ def _have_heads(pairs: list[Example]) -> bool:
     return all(any(doc.has_annotation("DEP") for doc in docs) for docs in sides)
 
 
-def _parse(source: str, pair: Example) -> str:
-    """Return the source with + if all heads of the sentence are right, - if not, ? without gold."""
+def _parse(source: str, pair: Example, labelled: bool = False) -> str:
+    """Return the source with + if the parse of the sentence is right, - if not, ? without gold.
+    labelled: see `_by_parse`."""
     if not pair.reference.has_annotation("DEP"):
         return f"{source}?"
-    found, gold = ([token.head.i for token in doc] for doc in (pair.predicted, pair.reference))
-    return f"{source}{'+' if found == gold else '-'}"
+    words = zip(pair.predicted, pair.reference, strict=True)
+    right = all(found.head.i == gold.head.i for found, gold in words)
+    if labelled:
+        count, of = _las(pair)
+        right = count == of
+    return f"{source}{'+' if right else '-'}"
+
+
+def _las(pair: Example) -> tuple[int, int]:
+    """Return the number of words with the right head and relation, and of all with a gold head.
+    As in CoNLL's eval.pl, words of Unicode punctuation alone don't count."""
+    words = [
+        (found.head.i, found.dep_.lower()) == (gold.head.i, gold.dep_.lower())
+        for found, gold in zip(pair.predicted, pair.reference, strict=True)
+        if gold.dep and not all(unicodedata.category(c)[0] == "P" for c in gold.text)
+    ]
+    return sum(words), len(words)

@@ -13,7 +13,7 @@ https://github.com/chrisjbryant/errant
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, NamedTuple
 
@@ -84,23 +84,34 @@ class M2Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Corrections(Files):
-    """A format of sentences with edits. A word is wrong if any annotator marks it."""
+    """A format of sentences with edits. A word is wrong if any annotator marks it, or if the one
+    does that `annotator` names."""
 
     types: Annotated[ErrorTypes, "Labels: only ERROR; M, U and R; or the file's own types."] = (
         ErrorTypes.none
     )
+    annotator: Annotated[int | None, "Number of the one annotator to follow. Default: all."] = None
 
     def edited(self, text: str, source: str) -> Iterator[M2Sentence]:
         """Yield the sentences of the text of a file. Raises FormatError."""
         raise NotImplementedError
 
     def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
+        annotators: set[int] = set()
         for found in self.edited(text, source):
+            annotators |= {edit.annotator for edit in found.edits}
+            if self.annotator is not None:
+                own = [edit for edit in found.edits if edit.annotator == self.annotator]
+                found = replace(found, edits=own)
             if found.words:
                 labels = labels_of(found, self.types)
                 yield TreebankSentence(found.words, found.spaces, errors=labels)
             else:
                 losses.left_out["dropped"].append((f"{source}:{found.line}", "no words"))
+        if annotators and self.annotator not in {None, *annotators}:
+            numbers = ", ".join(map(str, sorted(annotators)))
+            message = f"no edits of annotator {self.annotator}, only of {numbers}"
+            raise ValueError(f"{source}: {message}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,6 +42,7 @@ class Explanation:
     spans: predicted constituents in preorder, (start, end, label) in words from 0 to n, which cover
         `words[start + 1 : end + 1]`; a unary chain is one span with labels joined by "::".
     contributions: share of each head in each span's vector, [spans, H], or None.
+    sums: sums of each head's features at the fenceposts [n+1, H] (`head_sums`), or None.
     """
 
     words: list[str]
@@ -49,6 +50,7 @@ class Explanation:
     attention: numpy.ndarray
     spans: list[LabelledSpan]
     contributions: numpy.ndarray | None
+    sums: torch.Tensor | None = None
 
     @property
     def shares(self) -> numpy.ndarray:
@@ -56,6 +58,15 @@ class Explanation:
         if self.contributions is None:
             raise ValueError("no contributions of heads here: see spacy_lal.explain")
         return self.contributions
+
+    def shares_of(self, spans: Sequence[tuple[int, int]], method: Normalisation) -> numpy.ndarray:
+        """Return the heads' contributions to any spans, predicted or not: [S, H]. Raises ValueError
+        without contributions."""
+        if self.sums is None:
+            raise ValueError("no contributions of heads here: see spacy_lal.explain")
+        starts, ends = torch.tensor(spans, dtype=torch.long).reshape(-1, 2).T
+        shares: numpy.ndarray = span_contributions(self.sums, starts, ends, method).numpy()
+        return shares
 
     def span_attention(self, start: int, end: int) -> numpy.ndarray:
         """Return the attention of each head from a span's words: [H, n+2]. A head with one query
@@ -184,6 +195,7 @@ def _explain_batch(
                 (of_words if of_words.shape[1] > 1 else of_words.squeeze(1)).numpy(),
                 [(start, end, pipe.labels[label - 1]) for start, end, label in places],
                 contributions,
+                None if method is None else sums[row, : n + 1],
             )
     explained: list[ExplainedDoc] = [[] for _ in docs]
     for k, explanation in sorted(found.items()):

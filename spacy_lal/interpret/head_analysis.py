@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
@@ -59,12 +59,22 @@ class TopHeads:
         c = self.categories.index(category)
         return int(self.counts[c]), self.contributions[c], self.firsts[c]
 
-    def top(self, category: str | None = None, k: int = 5) -> list[HeadShare]:
-        """Return the k heads that contribute most to a category (None: all), on average."""
+    def top(
+        self, category: str | None = None, k: int = 5, *, by_first: bool = False
+    ) -> list[HeadShare]:
+        """Return the k heads that contribute most to a category (None: all), on average; with
+        `by_first` those that lead most of its spans, as in section 4.5 of Mrini et al. 2020."""
         spans, averages, firsts = self._row(category)
         shares = firsts / max(1, spans)
-        best = ranked(averages)[:k]
+        best = ranked(shares if by_first else averages)[:k]
         return [HeadShare(head, float(averages[head]), float(shares[head])) for head in best]
+
+    def led_by(self, head: int) -> list[tuple[str, int, float]]:
+        """Return (category, spans, share) of the spans that a head leads, most frequent first."""
+        counts = dict(zip(self.categories, self.firsts[:, head].tolist(), strict=True))
+        total = sum(counts.values())
+        order = sorted(counts.items(), key=lambda item: -item[1])
+        return [(category, count, count / total) for category, count in order if count]
 
     def svg(self, n: int | None = 12, k: int = 3) -> str:
         """Draw contributions to the n most frequent categories (None: all), k top heads marked."""
@@ -91,6 +101,11 @@ class TopHeads:
             "heads": self.contributions.shape[1],
             "overall": described(None),
             "categories": {category: described(category) for category in self.categories},
+            "led by head": {
+                head: led
+                for head in range(self.contributions.shape[1])
+                if (led := self.led_by(head))
+            },
         }
 
 
@@ -131,24 +146,27 @@ def averaged(spans: Iterable[tuple[str, numpy.ndarray]], method: Normalisation) 
 
 
 class HeadInError(NamedTuple):
-    """A head's contribution to a wrong constituent, and its most attended words, with weights."""
+    """A head's contribution to a wrong constituent, and its most attended words, with weights.
+    at_head_word: whether the first one is the constituent's head word; None if that is unknown."""
 
     head: int
     contribution: float
     words: list[tuple[str, float]]
+    at_head_word: bool | None = None
 
 
 class SpanError(NamedTuple):
-    """Predicted constituent that the gold tree doesn't have, its predicted label, the gold label of
-    its words (or None), and the heads that contribute most. doc: index of the example. tokens:
-    (start, end) in the predicted Doc."""
+    """Constituent of one side alone: its predicted and gold label (None: no constituent of these
+    words), and the heads that contribute most. doc: index of the example. tokens: (start, end) in
+    the predicted Doc. head_word: by the gold heads; None without them."""
 
     doc: int
     tokens: tuple[int, int]
     text: str
-    predicted: str
+    predicted: str | None
     gold: str | None
     heads: list[HeadInError]
+    head_word: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +176,10 @@ class ErrorAnalysis:
     docs: number of examples with trees. correct: number of constituents with gold words and label.
     errors: the other predicted constituents. missed: number of gold constituents whose words were
         not predicted.
-    top_heads: contributions to correct constituents alone. k: number of top heads."""
+    top_heads: contributions to correct constituents alone. k: number of top heads.
+    missed_spans: the missed constituents. predicted_heads: contributions to all predicted ones.
+    at_head_word: correct constituents whose first head attends most to the head word, of how many
+        with a known one."""
 
     docs: int
     correct: int
@@ -166,6 +187,9 @@ class ErrorAnalysis:
     missed: int
     top_heads: TopHeads
     k: int
+    missed_spans: list[SpanError]
+    predicted_heads: TopHeads
+    at_head_word: tuple[int, int]
 
     @property
     def wrong_labels(self) -> list[SpanError]:
@@ -177,13 +201,35 @@ class ErrorAnalysis:
         """Errors whose words are no gold constituent."""
         return [error for error in self.errors if error.gold is None]
 
-    def confusions(self) -> list[tuple[str, str | None, list[SpanError]]]:
+    def by_gold(self) -> list[dict[str, Any]]:
+        """Return rows of gold categories, most frequent first, whose constituents weren't predicted
+        as such (section 4.6 of Mrini et al. 2020).
+
+        top: the k heads that lead most of the spans predicted as the category. wrong, missed:
+        constituents with another label, and those not predicted; led: of how many one of the top
+        heads is first. at_head_word: of how many, of `known`, the first head attends most to the
+        head word."""
+        rows = []
+        every = [*self.wrong_labels, *self.missed_spans]
+        for gold, _ in Counter(error.gold for error in every).most_common():
+            known = gold in self.predicted_heads.categories
+            top = self.predicted_heads.top(gold, self.k, by_first=True) if known else []
+            heads = [share.head for share in top if share.first]
+            row: dict[str, Any] = {"category": gold, "top": heads}
+            for name, of in ("wrong", self.wrong_labels), ("missed", self.missed_spans):
+                firsts = [e.heads[0].head for e in of if e.gold == gold]
+                row |= {name: len(firsts), f"{name} led": sum(h in heads for h in firsts)}
+            at = [a for e in every if e.gold == gold and (a := e.heads[0].at_head_word) is not None]
+            rows.append(row | {"at head word": sum(at), "known": len(at)})
+        return rows
+
+    def confusions(self) -> list[tuple[str | None, str | None, list[SpanError]]]:
         """Return errors by predicted and gold label, most frequent first."""
-        found: dict[tuple[str, str | None], list[SpanError]] = {}
+        found: dict[tuple[str | None, str | None], list[SpanError]] = {}
         for error in self.errors:
             found.setdefault((error.predicted, error.gold), []).append(error)
         rows = [(*labels, errors) for labels, errors in found.items()]
-        return sorted(rows, key=lambda row: (-len(row[2]), row[0], row[1] or ""))
+        return sorted(rows, key=lambda row: (-len(row[2]), row[0] or "", row[1] or ""))
 
     def first_heads(self, errors: Iterable[SpanError]) -> list[tuple[int, int]]:
         """Return the heads that contribute most to errors, with counts, most frequent first."""
@@ -202,7 +248,7 @@ class ErrorAnalysis:
         if not known:
             return {"predicted": None, "gold": None}
         return {
-            "predicted": sum(e.heads[0].head in top[e.predicted] for e in known) / len(known),
+            "predicted": sum(e.heads[0].head in top[e.predicted or ""] for e in known) / len(known),
             "gold": sum(e.heads[0].head in top[e.gold or ""] for e in known) / len(known),
         }
 
@@ -215,10 +261,12 @@ class ErrorAnalysis:
             "wrong spans": len(self.wrong_spans),
             "missed": self.missed,
             "first head among the top heads of": self.agreement(),
-            "errors": [
-                {**error._asdict(), "heads": [head._asdict() for head in error.heads]}
-                for error in self.errors
-            ],
+            "by gold category": self.by_gold(),
+            "correct at head word": self.at_head_word,
+            **{
+                name: [e._asdict() | {"heads": [head._asdict() for head in e.heads]} for e in of]
+                for name, of in (("errors", self.errors), ("missed spans", self.missed_spans))
+            },
         }
 
 
@@ -241,35 +289,76 @@ def error_analysis(
     trees = [gold_constituents(example, key) for example in examples]
     known = [d for d, tree in enumerate(trees) if tree is not None]
     errors: list[SpanError] = []
-    missed = 0
+    missed: list[SpanError] = []
+    right: list[tuple[str, numpy.ndarray]] = []
+    every: list[tuple[str, numpy.ndarray]] = []
+    looks: list[bool | None] = []
+    docs = (examples[d].predicted for d in known)
+    for d, explained in zip(known, explain_docs(nlp, docs, method=method), strict=True):
+        above = _gold_heads(examples[d])
+        for sentence, explanation in explained:
+            tree = in_words(trees[d] or (), sentence)
+            gold = {(i, j): label for i, j, label in collapse_unaries(tree)}
+            found = {(i, j): label for i, j, label in explanation.spans}
+            shares = dict(zip(found, explanation.shares, strict=True))
+            others = [span for span in gold if span not in found]
+            of_others = explanation.shares_of(others, method)
+            for (i, j), of_span in chain(shares.items(), zip(others, of_others, strict=True)):
+                at = _head_word(above, explanation.tokens, i, j)
+                heads = _heads(explanation, (i, j), of_span, k, words, at)
+                label = found.get((i, j))
+                if label is not None:
+                    every.append((label, of_span))
+                if label == gold.get((i, j)):
+                    right.append(every[-1])
+                    looks += [] if at is None else [heads[0].at_head_word]
+                    continue
+                tokens = int(explanation.tokens[i]), int(explanation.tokens[j - 1]) + 1
+                text = " ".join(explanation.words[i + 1 : j + 1])
+                word = None if at is None else explanation.words[at + 1]
+                error = SpanError(d, tokens, text, label, gold.get((i, j)), heads, word)
+                (missed if label is None else errors).append(error)
 
-    def correct_spans() -> Iterator[tuple[str, numpy.ndarray]]:
-        nonlocal missed
-        docs = (examples[d].predicted for d in known)
-        for d, explained in zip(known, explain_docs(nlp, docs, method=method), strict=True):
-            for sentence, explanation in explained:
-                tree = in_words(trees[d] or (), sentence)
-                gold = {(i, j): label for i, j, label in collapse_unaries(tree)}
-                missed += len(gold.keys() - {(i, j) for i, j, _ in explanation.spans})
-                for row, (i, j, label) in enumerate(explanation.spans):
-                    if gold.get((i, j)) == label:
-                        yield label, explanation.shares[row]
-                        continue
-                    tokens = int(explanation.tokens[i]), int(explanation.tokens[j - 1]) + 1
-                    text = " ".join(explanation.words[i + 1 : j + 1])
-                    heads = _heads(explanation, row, k, words)
-                    errors.append(SpanError(d, tokens, text, label, gold.get((i, j)), heads))
-
-    top = averaged(correct_spans(), method)
-    return ErrorAnalysis(len(known), int(top.counts.sum()), errors, missed, top, k)
+    top, predicted = averaged(right, method), averaged(every, method)
+    looked = sum(map(bool, looks)), len(looks)
+    n, m = len(known), len(missed)
+    return ErrorAnalysis(n, len(right), errors, m, top, k, missed, predicted, looked)
 
 
-def _heads(explanation: Explanation, row: int, k: int, words: int) -> list[HeadInError]:
-    start, end, _ = explanation.spans[row]
-    contributions = explanation.shares[row]
+def _gold_heads(example: Example) -> list[int | None]:
+    """Return the gold head of every predicted token, itself for a root; None where unknown."""
+    if not example.reference.has_annotation("DEP"):
+        return [None] * len(example.predicted)
+    heads, relations = example.get_aligned_parse(projectivize=False)
+    return [h if relation else None for h, relation in zip(heads, relations, strict=True)]
+
+
+def _head_word(heads: list[int | None], tokens: numpy.ndarray, start: int, end: int) -> int | None:
+    """Return the word of a span of words whose head is outside; None if the gold heads don't tell
+    one word."""
+    own = tokens[start:end].tolist()
+    above = [heads[token] for token in own]
+    outside = [
+        word
+        for word, (token, head) in enumerate(zip(own, above, strict=True), start)
+        if head == token or head not in own
+    ]
+    return outside[0] if len(outside) == 1 and None not in above else None
+
+
+def _heads(
+    explanation: Explanation,
+    span: tuple[int, int],
+    contributions: numpy.ndarray,
+    k: int,
+    words: int,
+    at: int | None,
+) -> list[HeadInError]:
     found = []
     for head in ranked(contributions)[:k]:
-        attention = explanation.span_attention(start, end)[head]
-        most = [(explanation.words[t], float(attention[t])) for t in ranked(attention)[:words]]
-        found.append(HeadInError(head, float(contributions[head]), most))
+        attention = explanation.span_attention(*span)[head]
+        best = ranked(attention)[:words]
+        most = [(explanation.words[t], float(attention[t])) for t in best]
+        looks = None if at is None else best[0] == at + 1
+        found.append(HeadInError(head, float(contributions[head]), most, looks))
     return found

@@ -89,11 +89,9 @@ def _to_predict(reference: Doc, nlp: Language, sentence_starts: bool = True) -> 
     """Return a Doc with the annotation that components take as given."""
     doc = bare_doc(reference, nlp.vocab, sentence_starts=sentence_starts)
     for _, pipe in nlp.pipeline:
-        if (
-            getattr(pipe, "predicate_source", "model") == "doc"
-            and pipe.spans_key in reference.spans
-        ):
-            give_predicates(doc, reference, key=pipe.spans_key)
+        key = getattr(pipe, "spans_key", "")
+        if getattr(pipe, "predicate_source", "model") == "doc" and key in reference.spans:
+            give_predicates(doc, reference, key=key)
     return doc
 
 

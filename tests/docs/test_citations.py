@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[2] / "spacy_lal"
 # sections of the model and of what is measured or set, and the last number of an equation; sections
 # 2 of Kaneko and Komachi and 3 of Strubell et al. are related work
 PAPERS = {
-    "Mrini et al.": ({"2", "3", "3.1", "3.2", "3.3", "3.4", "4.1"}, 12),
+    "Mrini et al.": ({"2", "3", "3.1", "3.2", "3.3", "3.4", "4.1", "4.5", "4.6"}, 12),
     "Vu-Tran et al.": ({"2.1", "2.2", "2.3", "2.4", "2.5", "3.1"}, 25),
     "Strubell et al.": ({"2", "2.1", "2.2", "2.3", "2.4", "2.5", "A.4"}, 8),
     "Floquet et al.": ({"2.1", "2.2", "3", "3.1"}, 0),

@@ -11,6 +11,7 @@ from spacy_lal.annotations import FrameSpans, get_frames, set_frames
 from spacy_lal.evaluation import evaluate
 from spacy_lal.evaluation.role_scores import (
     DISTANCES,
+    _by_parse,
     _distance,
     _group,
     _groups,
@@ -76,6 +77,53 @@ def test_an_argument_in_pieces_has_one_distance() -> None:
         "6-10": none,
         "11-": none,
     }
+
+
+def test_scores_by_right_and_wrong_parses() -> None:
+    """Tables 6 and 8 of Strubell et al. 2018: relations count, punctuation doesn't, and sentences
+    weigh the same. Beside them: heads alone, punctuation too, and arguments weigh the same."""
+
+    def sentence(heads: list[int], deps: str, *arguments: tuple[int, int, str]) -> Doc:
+        words = ["It", "is", "here", "."]
+        doc = Doc(NLP.vocab, words=words, heads=heads, deps=deps.split())
+        set_frames(doc, [FrameSpans(1, "be.01", [(1, 2, "V"), *arguments])])
+        return doc
+
+    heads, deps = [1, 1, 1, 1], "nsubj ROOT advmod punct"
+    subject, place = (0, 1, "ARG1"), (2, 3, "ARG2")
+    gold = sentence(heads, deps, subject, place)
+    found = [
+        sentence([1, 1, 1, 2], "nsubj root advmod dep", subject, place),  # a wrong full stop
+        sentence(heads, "obj ROOT advmod punct", subject),  # a wrong relation
+        sentence([1, 1, 0, 1], "dep ROOT advmod punct", (0, 1, "ARG0"), (2, 3, "ARGM-LOC")),
+        sentence(heads, deps, subject),
+    ]
+    pairs = [Example(doc, gold) for doc in found]
+    other = [Example(gold.copy(), gold) for _ in found]
+    by_paper = _by_parse(pairs, {"L": pairs, "D": other}, labelled=True)
+    assert by_paper == {
+        "L+ D+": {
+            "f": pytest.approx(6 / 7),
+            "mean_f": pytest.approx((1 + 2 / 3) / 2),
+            "arguments": 4,
+            "sentences": 2,
+            "share": 0.5,
+            "las": {"L": 1.0, "D": 1.0},
+        },
+        "L- D+": {
+            "f": pytest.approx(2 / 7),
+            "mean_f": pytest.approx((2 / 3 + 0) / 2),
+            "arguments": 4,
+            "sentences": 2,
+            "share": 0.5,
+            "las": {"L": pytest.approx((2 / 3 + 1 / 3) / 2), "D": 1.0},
+        },
+    }
+    by_heads = _by_parse(pairs, {"L": pairs})
+    assert {name: of["sentences"] for name, of in by_heads.items()} == {"L-": 2, "L+": 2}
+    silent = sentence(heads, deps)
+    (nothing,) = _by_parse([Example(silent, silent)], {"L": [Example(silent, silent)]}).values()
+    assert nothing["mean_f"] is None
 
 
 def test_arguments_go_by_the_parsers_trees(tmp_path: Path) -> None:
