@@ -18,7 +18,7 @@ from spacy.training import Example
 from spacy.training.corpus import walk_corpus
 
 from ..annotations.constituents import CONSTITUENTS_KEY
-from ..annotations.frames import FRAMES_KEY
+from ..annotations.frames import FRAMES_KEY, give_predicates
 from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, set_errors
 from ..annotations.retokenized import PARAGRAPH
 from ..annotations.words import bare_doc
@@ -37,7 +37,8 @@ class Corpus:
 
     Unlike spaCy's reader with `max_length` or `gold_preproc`, which loses span groups
     (constituents, frames) in `Span.as_doc()`, this one keeps Docs whole. The Doc to be predicted
-    gets the gold words and sentence starts.
+    gets the gold words and sentence starts, and the gold predicates where a component has
+    predicate_source = "doc".
 
     path: a `.spacy` file or a directory of them. max_length: most tokens of a Doc; longer Docs are
         left out; 0 for no limit.
@@ -59,7 +60,7 @@ class Corpus:
             docs = list(docs)
             random.shuffle(docs)
         for reference in docs:
-            example = Example(bare_doc(reference, nlp.vocab), reference)
+            example = Example(_to_predict(reference, nlp), reference)
             if self.augmenter is None:
                 yield example
             else:
@@ -82,6 +83,16 @@ class Corpus:
         if not count:
             short = f" of at most {self.max_length} tokens" if self.max_length else ""
             raise ValueError(f"no Docs{short} in {self.path}")
+
+
+def _to_predict(reference: Doc, nlp: Language, sentence_starts: bool = True) -> Doc:
+    """Return a Doc with the annotation that components take as given."""
+    doc = bare_doc(reference, nlp.vocab, sentence_starts=sentence_starts)
+    for _, pipe in nlp.pipeline:
+        key = getattr(pipe, "spans_key", "")
+        if getattr(pipe, "predicate_source", "model") == "doc" and key in reference.spans:
+            give_predicates(doc, reference, key=key)
+    return doc
 
 
 class Mix:
@@ -206,7 +217,7 @@ class Paragraphs:
             gaps = [_gap(before, after) for before, after in pairwise(text)]
             tokenizer = nlp.tokenizer if rng.random() < self.tokenized else None
             reference = running_text(text, gaps, self.noise, rng, nlp.vocab, tokenizer, people)
-            predicted = bare_doc(reference, nlp.vocab, sentence_starts=self.sentence_starts)
+            predicted = _to_predict(reference, nlp, self.sentence_starts)
             yield Example(predicted, reference)
 
     def _goes_on(self, text: list[Doc], doc: Doc, rng: random.Random) -> bool:
