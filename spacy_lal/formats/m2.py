@@ -101,8 +101,12 @@ class Corrections(Files):
     def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
         for found in self.edited(text, source):
             if found.words:
-                labels = labels_of(found, self.types)
-                yield TreebankSentence(found.words, found.spaces, errors=labels)
+                yield TreebankSentence(
+                    found.words,
+                    found.spaces,
+                    errors=labels_of(found, self.types),
+                    error_begins=begins_of(found),
+                )
             else:
                 losses.left_out["dropped"].append((f"{source}:{found.line}", "no words"))
 
@@ -168,9 +172,25 @@ def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list
     """Return the label of every word. A word is an error if an edit covers it, or something is
     missing before it. A word missing at the end of the sentence marks no word, as in MultiGED's
     files. The first edit in the file decides."""
-    labels = [CORRECT] * len(sentence.words)
-    for edit in reversed(sentence.edits) if labels else ():
-        end = min(max(edit.end, edit.start + 1), len(labels))
-        names = {"none": ERROR, "operations": edit.operation, "full": edit.type or ERROR}
-        labels[edit.start : end] = [names[types]] * (end - edit.start)
+    labels: list[str] = []
+    for edit in _deciding(sentence):
+        if edit is None:
+            labels.append(CORRECT)
+        else:
+            names = {"none": ERROR, "operations": edit.operation, "full": edit.type or ERROR}
+            labels.append(names[types])
     return labels
+
+
+def begins_of(sentence: M2Sentence) -> set[int]:
+    """Return the words at which the edit that decides their label isn't that of the word before."""
+    edits = _deciding(sentence)
+    return {i for i in range(1, len(edits)) if edits[i] is not edits[i - 1]}
+
+
+def _deciding(sentence: M2Sentence) -> list[Edit | None]:
+    found: list[Edit | None] = [None] * len(sentence.words)
+    for edit in reversed(sentence.edits) if found else ():
+        end = min(max(edit.end, edit.start + 1), len(found))
+        found[edit.start : end] = [edit] * (end - edit.start)
+    return found
