@@ -23,6 +23,7 @@ SCRIPTS = re.compile(
     "HANGUL|HIRAGANA|KATAKANA|CJK"
 )
 """Scripts, as the Unicode names of their letters begin."""
+_ADDRESS = re.compile(r"\S*(?://|@|www\.)\S*")
 _WORD = re.compile(r"[^\W\d_]{2,}|[^\W\d_a-zA-Z]")
 
 
@@ -35,18 +36,20 @@ def other_language(text: str, lang: str) -> str:
     times as many as the stop words of `lang`, and at least three (two if there is no stop word).
     """
     stop_words, scripts = _own(lang)
-    words = _WORD.findall(text[:SAMPLE].lower())
+    text = _ADDRESS.sub(" ", text[:SAMPLE])
+    cased = _WORD.findall(text)
+    words = list(map(str.lower, cased))
     known = sum(word in stop_words for word in words)
     if not stop_words or 4 * known > len(words):
         return ""  # at once, as for most texts
     own, _ = _languages().get(lang, (lang, None))
-    letters = Counter(filter(None, map(_script, text[:SAMPLE])))
+    letters = Counter(filter(None, map(_script, text)))
     others = Counter({script: n for script, n in letters.items() if script not in scripts})
     if others.total() >= LETTERS and 2 * others.total() > letters.total():
         script = others.most_common(1)[0][0]
         return f"has mostly {script if script == 'CJK' else script.capitalize()} letters, not {own}"
     alphabet = frozenset("".join(stop_words) + ascii_lowercase)
-    odd = {word for word in words if not alphabet.issuperset(word)}
+    odd = {word for word in cased if not alphabet.issuperset(word)}  # unlike names in capitals
     most, likely = 0, ""
     for name, function_words in _languages().values():
         found = [word for word in words if word in function_words or word in odd]

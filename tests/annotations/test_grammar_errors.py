@@ -86,3 +86,19 @@ def test_merged_tokens(doc):
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[2:4])
     assert error_scores(doc) is None
+
+
+def test_neighbours_that_are_errors_of_their_own(doc):
+    """ "have go" are two errors; each may have its correction."""
+    labels = ["", "R", "R", "R", ""]
+    for begins, spans in (
+        ((), [(1, 4)]),
+        ({2}, [(1, 2), (2, 4)]),
+        (range(5), [(1, 2), (2, 3), (3, 4)]),
+        ({0, 4}, [(1, 4)]),
+    ):
+        set_errors(doc, labels, SCORES, begins=begins)
+        assert [(s.start, s.end) for s in doc.spans["errors"]] == spans
+        scores = [max(SCORES[start:end]) for start, end in spans]
+        assert doc.spans["errors"].attrs["scores"] == scores
+        assert get_errors(doc) == labels
