@@ -14,7 +14,7 @@ https://github.com/chrisjbryant/errant
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, NamedTuple
@@ -101,11 +101,9 @@ class Corrections(Files):
     def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
         for found in self.edited(text, source):
             if found.words:
+                labels, begins = labels_of(found, self.types), begins_of(found)
                 yield TreebankSentence(
-                    found.words,
-                    found.spaces,
-                    errors=labels_of(found, self.types),
-                    error_begins=begins_of(found),
+                    found.words, found.spaces, errors=labels, error_begins=begins
                 )
             else:
                 losses.left_out["dropped"].append((f"{source}:{found.line}", "no words"))
@@ -172,14 +170,12 @@ def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list
     """Return the label of every word. A word is an error if an edit covers it, or something is
     missing before it. A word missing at the end of the sentence marks no word, as in MultiGED's
     files. The first edit in the file decides."""
-    labels: list[str] = []
-    for edit in _deciding(sentence):
-        if edit is None:
-            labels.append(CORRECT)
-        else:
-            names = {"none": ERROR, "operations": edit.operation, "full": edit.type or ERROR}
-            labels.append(names[types])
-    return labels
+    read: dict[str, Callable[[Edit], str]] = {
+        "none": lambda edit: ERROR,
+        "operations": lambda edit: edit.operation,
+        "full": lambda edit: edit.type or ERROR,
+    }
+    return [CORRECT if edit is None else read[types](edit) for edit in _deciding(sentence)]
 
 
 def begins_of(sentence: M2Sentence) -> set[int]:
