@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .annotations import set_constituents as set_constituents
     from .annotations import set_errors as set_errors
     from .annotations import set_frames as set_frames
+    from .annotations import span_doc as span_doc
     from .interpret import explain as explain
     from .trees.tree import ConstituentTree as ConstituentTree
     from .visualize import render as render
@@ -32,7 +33,7 @@ _NAMES = {
     "annotate": ["annotate_batch"],
     "annotations": [
         *("Frame", "GrammarError", "get_constituents", "get_errors", "get_frames"),
-        *("install_extensions", "set_constituents", "set_errors", "set_frames"),
+        *("install_extensions", "set_constituents", "set_errors", "set_frames", "span_doc"),
     ],
     "interpret": ["explain"],
     "trees.tree": ["ConstituentTree"],

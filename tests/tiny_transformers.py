@@ -151,3 +151,27 @@ def write_electra(path: Path, words: list[str]) -> None:
         intermediate_size=64,
     )
     ElectraModel(config).save_pretrained(path)
+
+
+def write_mpnet(path: Path, words: list[str]) -> None:
+    """An MPNet of two tiny layers, whose heads prefer distances, with BERT's tokenizer."""
+    import torch
+    from transformers import BertTokenizerFast, MPNetConfig, MPNetModel
+
+    letters = sorted(set("".join(words).lower()))
+    special = {"cls": "<s>", "pad": "<pad>", "sep": "</s>", "unk": "[UNK]", "mask": "<mask>"}
+    pieces = [*special.values(), *letters, *(f"##{letter}" for letter in letters)]
+    (path / "vocab.txt").write_text("\n".join(pieces), "utf8")
+    names = {f"{name}_token": token for name, token in special.items()}
+    BertTokenizerFast(str(path / "vocab.txt"), model_max_length=512, **names).save_pretrained(path)
+    config = MPNetConfig(
+        vocab_size=len(pieces),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=514,
+    )
+    model = MPNetModel(config)
+    torch.nn.init.normal_(model.encoder.relative_attention_bias.weight)
+    model.save_pretrained(path)

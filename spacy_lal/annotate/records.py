@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies, set_errors
 from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
 from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, error_scores, grammar_errors
-from ..annotations.span_groups import span_scores
+from ..annotations.span_groups import current_spans, span_scores
 
 Record = dict[str, Any]
 """Text with "text", "id", "offset" (in characters of the original), kept fields and layers."""
@@ -173,7 +173,7 @@ def _layers(doc: Doc, layers: Layers) -> Iterator[tuple[str, list[Any]]]:
     if has("constituents", CONSTITUENTS_KEY in doc.spans):
         there = CONSTITUENTS_KEY in doc.spans
         group = doc.spans[CONSTITUENTS_KEY] if there else SpanGroup(doc)
-        phrases = map(_span, group, span_scores(group))
+        phrases = map(_span, current_spans(group), span_scores(group))
         yield "constituents", sorted(phrases, key=lambda span: (span["start"], -span["end"]))
         if unparsed := group.attrs.get("unparsed"):
             yield "unparsed", [{"start": start, "end": end} for start, end in unparsed]

@@ -16,5 +16,6 @@ from .grammar_errors import ERRORS_KEY as ERRORS_KEY
 from .grammar_errors import GrammarError as GrammarError
 from .grammar_errors import get_errors as get_errors
 from .grammar_errors import set_errors as set_errors
+from .span_doc import span_doc as span_doc
 from .words import bare_doc as bare_doc
 from .words import set_dependencies as set_dependencies

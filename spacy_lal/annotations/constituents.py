@@ -13,7 +13,7 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training.alignment_array import AlignmentArray
 
 from ..trees.tree import ROOT, ConstituentTree, LabelledSpan
-from .span_groups import LoopIndex
+from .span_groups import LoopIndex, current_spans
 from .words import WordIndex
 
 CONSTITUENTS_KEY = "constituents"
@@ -55,12 +55,13 @@ def set_constituents(
 
 
 def get_constituents(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[LabelledSpan]:
-    """Return the phrases in `doc.spans[key]` as (start, end, label) in preorder, or []."""
+    """Return the phrases in `doc.spans[key]` as (start, end, label) in preorder, or [].
+    Raises ValueError if tokens were merged or split since."""
     return _in_preorder(doc.spans[key]) if key in doc.spans else []
 
 
 def _in_preorder(group: SpanGroup) -> list[LabelledSpan]:
-    spans = [(span.start, span.end, span.label_) for span in group]
+    spans = [(span.start, span.end, span.label_) for span in current_spans(group)]
     # A stable sort keeps unary chains as they are; users may have put groups together.
     return sorted(spans, key=lambda span: (span[0], -span[1]))
 
@@ -91,7 +92,8 @@ def constituent_tree(span: Span, key: str = CONSTITUENTS_KEY) -> ConstituentTree
     `pos_`, else "XX". Whitespace tokens are ignored.
     `log_prob` is the parser's; None if the sentence has changed since. `parsed` is False without
     the group, and for a sentence that the parser skipped. A loop over spans from left to right
-    reads the Doc's phrases once (see `LoopIndex`). Raises ValueError if phrases cross.
+    reads the Doc's phrases once (see `LoopIndex`). Raises ValueError if phrases cross, or if tokens
+    were merged or split since.
     """
     doc = span.doc
     phrases = _PHRASES.at(doc, key, span.start) or _Phrases(doc)

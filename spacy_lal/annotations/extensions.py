@@ -8,11 +8,13 @@ from spacy.tokens import Doc, Span, Token
 
 from .constituents import constituent_tree, sentence_trees
 from .frames import FRAMES_KEY, Frame, frame_at, frame_positions, get_frames
+from .glossary import install_glossary
 from .grammar_errors import ERRORS_KEY, error_scores, grammar_errors
-from .span_groups import LoopIndex, span_scores
+from .span_groups import LoopIndex, current_spans, span_scores
 
 _FRAMES = LoopIndex(frame_positions)
-_WRONG = LoopIndex(lambda group: {i for span in group for i in range(span.start, span.end)})
+_WRONG = LoopIndex(lambda group: {i for s in current_spans(group) for i in range(s.start, s.end)})
+_SCORES = LoopIndex(lambda group: error_scores(group.doc))
 
 
 def _token_frame(token: Token) -> Frame | None:
@@ -28,7 +30,7 @@ def _is_error(token: Token) -> bool:
 
 
 def _error_score(token: Token) -> float | None:
-    scores = error_scores(token.doc)
+    scores = _SCORES.at(token.doc, ERRORS_KEY, token.i)
     return None if scores is None else scores[token.i]
 
 
@@ -49,8 +51,9 @@ def install_extensions() -> None:
     These are `Doc._.trees`, `Span._.tree`, `Doc._.frames`, `Token._.frame` (first frame whose
     predicate is the token, or None), `Doc._.grammar_errors`, `Token._.is_error` and
     `Token._.error_score` (probability of a grammatical error, None if unknown). A loop over tokens
-    or sentences reads each span group once.
+    or sentences reads each span group once. `spacy.explain` learns the meanings of labels.
     """
+    install_glossary()
     for kind, name, getter in _VIEWS:
         if not kind.has_extension(name):
             kind.set_extension(name, getter=getter)

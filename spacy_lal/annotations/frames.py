@@ -18,7 +18,7 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 from ..drawing.html import roles_html, text_style
 from ..drawing.sentence import Phrase, RoleFrame, Sentence
 from ..trees.tree import LabelledSpan
-from .span_groups import span_scores
+from .span_groups import current_spans, span_scores
 from .words import WordIndex
 
 FRAMES_KEY = "srl"
@@ -28,6 +28,10 @@ PREDICATE = "V"
 CONTINUATION = "C-"
 """Prefix of the label of an argument's later piece."""
 
+_AUXILIARIES = {
+    *("am", "are", "be", "been", "being", "is", "was", "were", "'m", "'re", "'s"),
+    *("had", "has", "have", "having", "'d", "'ve", "did", "do", "does", "got"),
+}
 _SENSE = re.compile(r"(?<=.)\.(?:\d+|[A-Z]+)$")
 
 
@@ -68,6 +72,14 @@ class Frame:
     def lemma(self) -> str:
         """Lemma of the roleset ("give" of "give.01", "have" of "have.LV"), of the token, or ""."""
         return _SENSE.sub("", self.roleset) or self.predicate.lemma_
+
+    @property
+    def helps(self) -> bool:
+        """Whether the predicate only helps another verb: an auxiliary without arguments. Where the
+        Doc has no relations, forms of be, have, do and get count as auxiliaries."""
+        relation = self.predicate.dep_.partition(":")[0]
+        auxiliary = relation == "aux" if relation else self.predicate.lower_ in _AUXILIARIES
+        return auxiliary and not self.arguments
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -175,19 +187,21 @@ def set_frames(
     doc.spans[key] = SpanGroup(doc, name=key, attrs={"scores": ordered}, spans=spans)
 
 
-def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
+def get_frames(doc: Doc, key: str = FRAMES_KEY, *, helping: bool = True) -> list[Frame]:
     """Return the frames in `doc.spans[key]`, in the group's order; [] without the group. A span
     labelled V opens a frame, so that frames with equal ids, as after `Doc.from_docs`, stay apart.
-    All scores are None unless the group has one for each span."""
+    All scores are None unless the group has one for each span. helping: with the frames that only
+    help (see `Frame.helps`). Raises ValueError if tokens were merged or split since."""
     if key not in doc.spans:
         return []
-    spans, scores = list(doc.spans[key]), span_scores(doc.spans[key])
-    return [frame_at(spans, scores, positions) for positions in _group(spans)]
+    spans, scores = current_spans(doc.spans[key]), span_scores(doc.spans[key])
+    frames = [frame_at(spans, scores, positions) for positions in _group(spans)]
+    return [frame for frame in frames if helping or not frame.helps]
 
 
 def frame_positions(group: SpanGroup) -> dict[int, list[int]]:
     """Return each predicate's first frame, as indices of its spans in the group, V first."""
-    spans = list(group)
+    spans = current_spans(group)
     found: dict[int, list[int]] = {}
     for frame in _group(spans):
         found.setdefault(_predicate(spans[frame[0]]).i, frame)

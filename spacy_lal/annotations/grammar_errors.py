@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span, SpanGroup
 
-from .span_groups import span_scores
+from .span_groups import current_spans, span_scores, stale
 
 ERRORS_KEY = "errors"
 """Key of the grammatical errors' span group in `doc.spans`."""
@@ -66,29 +66,35 @@ class GrammarError(NamedTuple):
 
 
 def grammar_errors(doc: Doc, key: str = ERRORS_KEY) -> list[GrammarError]:
-    """Return the errors in `doc.spans[key]`, in the order of the group; [] without the group."""
+    """Return the errors in `doc.spans[key]`, in the order of the group; [] without the group.
+    Raises ValueError if tokens were merged or split since."""
     if key not in doc.spans:
         return []
     group = doc.spans[key]
     return [
         GrammarError(span, span.label_ or ERROR, score)
-        for span, score in zip(group, span_scores(group), strict=True)
+        for span, score in zip(current_spans(group), span_scores(group), strict=True)
     ]
 
 
 def get_errors(doc: Doc, key: str = ERRORS_KEY) -> list[str]:
     """Return the label of every token, `CORRECT` outside of spans. Of overlapping spans, which
-    users may have made, the first one labels a token."""
+    users may have made, the first one labels a token. Raises ValueError if tokens were merged or
+    split since."""
     labels = [CORRECT] * len(doc)
     if key in doc.spans:
-        for span in reversed(list(doc.spans[key])):
+        for span in reversed(current_spans(doc.spans[key])):
             labels[span.start : span.end] = [span.label_ or ERROR] * (span.end - span.start)
     return labels
 
 
 def error_scores(doc: Doc, key: str = ERRORS_KEY) -> list[float] | None:
-    """Return each token's error probability; None if it is unknown or the tokens have changed."""
+    """Return each token's error probability, or None. Raises ValueError if tokens were merged or
+    split since."""
     if key not in doc.spans:
         return None
+    current_spans(doc.spans[key])
     scores = doc.spans[key].attrs.get("token_scores")
-    return scores if scores is not None and len(scores) == len(doc) else None
+    if scores is not None and len(scores) != len(doc):
+        raise stale(key)
+    return scores

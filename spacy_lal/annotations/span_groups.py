@@ -1,13 +1,43 @@
-"""Scores in span groups, and cached reading of a group."""
+"""Reading of span groups: spans that still fit the tokens, their scores, and a cache for loops."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from spacy.tokens import Doc, SpanGroup
+from spacy.tokens import Doc, Span, SpanGroup
 
 T = TypeVar("T")
+
+
+def current_spans(group: SpanGroup) -> list[Span]:
+    """Return the spans of a group. Raises ValueError if tokens of the Doc were merged or split
+    after the group was written: spans keep their places in the text, and some are no longer at the
+    borders of their tokens."""
+    doc = group.doc
+    starts = [token.idx for token in doc]
+    ends = [0, *(token.idx + len(token) for token in doc)]
+    try:
+        spans = list(group)
+        fit = all(
+            span.start == span.end
+            or (span.start_char == starts[span.start] and span.end_char == ends[span.end])
+            for span in spans
+        )
+    except IndexError:  # spaCy's E035: the span ends behind the last token
+        fit = False
+    if not fit:
+        raise stale(group.name)
+    return spans
+
+
+def stale(key: str) -> ValueError:
+    """Return the error for annotation that no longer fits the tokens."""
+    return ValueError(
+        f"tokens of the Doc were merged or split after doc.spans[{key!r}] was written, so the "
+        "annotation no longer fits them. Merge or split tokens before the component that writes it "
+        "(as with nlp.add_pipe('merge_entities', before=…)), or annotate the Doc again."
+    )
 
 
 def span_scores(group: SpanGroup) -> Sequence[float | None]:

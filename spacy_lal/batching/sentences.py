@@ -16,9 +16,19 @@ LongSentencePolicy = Literal["split", "flat", "error"]
 
 _FINAL = {".", "!", "?", "…", "。", "！", "？", "।", "۔", "؟"}
 _CLOSING = {"”", "’", ")", "]", "}"}
-_STRAIGHT = {'"', "'", "''"}
-# The first two close in German and Czech, the others in Danish; elsewhere they open.
-_EITHER = {"“", "‘", "«", "‹"}
+# Marks that open or close, and what each closes. “ and « close in German, » opens there.
+_QUOTES = {
+    '"': {'"'},
+    "'": {"'"},
+    "''": {"''", "``"},
+    "“": {"„"},
+    "‘": {"‚"},
+    "«": {"»"},
+    "‹": {"›"},
+    "»": {"«"},
+    "›": {"‹"},
+}
+_OPENING = {"``", "„", "‚"}
 _BREAKS = {";", ":", ",", "--", "—", "–", "-", "...", "…"}
 
 
@@ -134,38 +144,56 @@ def sentence_starts(doc: Doc, policy: SentencePolicy) -> list[int]:
 
 def _starts_by_rule(doc: Doc) -> list[int]:
     """Ends sentences at blank lines, and at final punctuation before a likely beginning. The rule
-    is cautious: a missed boundary costs less than a broken sentence."""
+    is cautious: a missed boundary costs less than a broken sentence. Whitespace and marks that
+    close belong to the sentence before them."""
     starts = [0]
     words = 0  # of the sentence so far
-    final = False
+    final = blank = False
+    quotes: list[str] = []  # open so far
     for token in doc:
         text = token.text
         if token.is_space:
-            if text.count("\n") > 1 and words and token.i + 1 < len(doc):
-                starts.append(token.i + 1)
-                words, final = 0, False
+            if text.count("\n") > 1 and words:
+                blank = True
+                quotes.clear()
             continue
-        if set(text) <= _FINAL:
-            final = True
-        elif final and not _closes(token):
-            if _begins(token):
-                starts.append(token.i)
-                words = 0
-            final = False
+        closes = _closes(token, quotes)
+        if (blank and not closes) or (final and not closes and _begins(token)):
+            starts.append(token.i)
+            words = 0
+        if not closes:
+            final = blank = False
+        final = final or set(text) <= _FINAL
         words += 1
     return starts
 
 
-def _closes(token: Token) -> bool:
-    before = token.nbor(-1)
-    apart = bool(before.whitespace_) or before.is_space
-    if token.text in _STRAIGHT or token.text in {"»", "›"}:
-        # a straight quote opens if there is a space before it and none behind; so does » in German,
-        # while a French one closes with spaces on both sides
-        return bool(token.whitespace_) or not apart
-    if token.text in _EITHER:
-        return not apart
-    return token.text in _CLOSING
+def _closes(token: Token, quotes: list[str]) -> bool:
+    """Returns whether the token is a mark that closes. `quotes`, the quotes that are open before
+    it, are brought up to date."""
+    text = token.text
+    if text in _OPENING:
+        quotes.append(text)
+    if text not in _QUOTES:
+        return text in _CLOSING
+    doc = token.doc
+    before = token.i > 0 and (bool(doc[token.i - 1].whitespace_) or doc[token.i - 1].is_space)
+    rest = next((t for t in doc[token.i + 1 :] if not t.is_space), None)
+    behind = bool(token.whitespace_) or rest is None or rest.i > token.i + 1
+    opened = next((k for k, quote in enumerate(quotes) if quote in _QUOTES[text]), None)
+    if token.i == 0:
+        closes = False
+    elif rest is None:
+        closes = True
+    elif before != behind:
+        closes = behind
+    else:
+        closes = opened is not None or (text in {"»", "›"} and not quotes)
+    if not closes:
+        quotes.append(text)
+    elif opened is not None:
+        del quotes[opened:]
+    return closes
 
 
 def _begins(token: Token) -> bool:

@@ -18,7 +18,8 @@ from .checks import ModelArgument, ThreadsOption, check_outputs, clear_errors, v
 def evaluate(
     model: ModelArgument,
     corpora: Annotated[
-        list[Path] | None, typer.Argument(help=".spacy files, or folders of them.", exists=True)
+        list[Path] | None,
+        typer.Argument(help=".spacy files or folders, .checks files.", exists=True),
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the numbers here, as JSON.")] = None,
     prm: Annotated[str, typer.Option(help="EVALB parameters: a name or a .prm file.")] = "nk",
@@ -60,7 +61,8 @@ def evaluate(
     with both.
 
     With --pairs, scores are the share of wrong sentences whose error is found, and of right
-    sentences with a mark."""
+    sentences with a mark. Of a .checks file, texts with what must be found in them, scores are the
+    share of texts that pass all their checks, for each kind."""
     paths = corpora or []
     with clear_errors("evaluate"):
         if sum(map(bool, (pairs, raw, calibrate))) > 1:
@@ -110,6 +112,10 @@ def _show(report: Mapping[str, Any]) -> None:
         _table(header, [[row[name] for name in header] for row in results])
         return
     for result in results:
+        if "kinds" in result:
+            kinds = result["kinds"] | {"all": result["all"]}
+            _table(("", "texts", "right"), [(kind, *of.values()) for kind, of in kinds.items()])
+            continue
         msg.table(
             [
                 (key, _shown(value))
@@ -128,7 +134,7 @@ def _show(report: Mapping[str, Any]) -> None:
 def _table(header: tuple[str, ...], rows: list[Any]) -> None:
     shown = [[_shown(value) for value in row] for row in rows]
     aligns = ["l", *("r" for _ in header[1:])]
-    msg.table(shown, header=header, divider=True, aligns=aligns)
+    msg.table(shown, header=header, divider=True, aligns=aligns, max_col=80)
 
 
 def _shown(value: object) -> str:

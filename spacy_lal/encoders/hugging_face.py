@@ -20,9 +20,10 @@ from ..layers.bert import ACTIVATIONS, Bert, BertSizes
 
 WEIGHTS = "model.safetensors"
 """The file with the weights in the folder of a pretrained transformer."""
-SIZES = {size.name for size in fields(BertSizes)} - {"embedding_size", "first_position"}
+BUCKETS = "relative_attention_num_buckets"
+SIZES = {size.name for size in fields(BertSizes)} - {"embedding_size", "first_position", BUCKETS}
 """Sizes of `Bert` that config.json always has."""
-PADDING = {"bert": 0, "electra": 0, "roberta": 1, "xlm-roberta": 1}
+PADDING = {"bert": 0, "electra": 0, "mpnet": 1, "roberta": 1, "xlm-roberta": 1}
 """Id of the padding piece, where config.json has none."""
 
 
@@ -71,7 +72,7 @@ def build_transformer(config: dict[str, Any]) -> Bert | HuggingFace:
         values = {name: value for name, value in config.items() if name != "model_type"}
         made = library.AutoConfig.for_model(config["model_type"], **values)
         return HuggingFace(library.AutoModel.from_config(made, trust_remote_code=False))
-    sizes = {name: config[name] for name in SIZES}
+    sizes = {name: config.get(name, 0) for name in (*SIZES, BUCKETS)}
     own = "embedding_size" if config["model_type"] == "electra" else "hidden_size"
     return Bert(
         BertSizes(**sizes, embedding_size=config[own], first_position=first_position(config))
@@ -98,7 +99,7 @@ def is_bert(config: dict[str, Any]) -> bool:
     """Whether config.json describes a `Bert`."""
     return (
         config.get("model_type") in PADDING
-        and config.keys() >= SIZES
+        and config.keys() >= SIZES - ({"type_vocab_size"} if BUCKETS in config else set())
         and config["hidden_act"] in ACTIVATIONS
         and config.get("position_embedding_type", "absolute") in ("absolute", None)
         and not config.get("is_decoder")
@@ -107,9 +108,10 @@ def is_bert(config: dict[str, Any]) -> bool:
 
 
 def first_position(config: dict[str, Any]) -> int:
-    """Returns the position of a text's first piece in BERT and its kin. In RoBERTa and XLM-R it
-    follows the position of padding."""
-    return padding_of(config) + 1 if config["model_type"] in ("roberta", "xlm-roberta") else 0
+    """Returns the position of a text's first piece in BERT and its kin. In MPNet, RoBERTa and
+    XLM-R it follows the position of padding."""
+    behind = config["model_type"] in ("mpnet", "roberta", "xlm-roberta")
+    return padding_of(config) + 1 if behind else 0
 
 
 def import_transformers() -> Any:
@@ -166,10 +168,27 @@ def old_name(name: str) -> str:
     )
 
 
+MPNET = {
+    "attention.self.query": "attention.attn.q",
+    "attention.self.key": "attention.attn.k",
+    "attention.self.value": "attention.attn.v",
+    "attention.output.dense": "attention.attn.o",
+    "attention.output.LayerNorm": "attention.LayerNorm",
+}
+"""Names of a layer's parameters in BERT, and in MPNet."""
+
+
+def mpnet_name(name: str) -> str:
+    """Returns a parameter's name in files of MPNet."""
+    for ours, theirs in MPNET.items():
+        name = name.replace(ours, theirs)
+    return name
+
+
 def _named(tensors: dict[str, Tensor], name: str) -> Tensor:
     """Finds a tensor by its name in a model alone, below a task, or by its old name."""
-    for start in ("", "bert.", "roberta.", "electra."):
-        for known in (name, old_name(name)):
+    for start in ("", "bert.", "roberta.", "electra.", "mpnet."):
+        for known in (name, old_name(name), mpnet_name(name)):
             if start + known in tensors:
                 return tensors[start + known]
     raise KeyError(f"{WEIGHTS} has no {name}")

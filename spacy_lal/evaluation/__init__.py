@@ -18,6 +18,7 @@ from ..training.corpus import Corpus
 from .detection_scores import best_threshold, detector_of, measure_errors, score_words
 from .parse_scores import is_parsed, measure_parses
 from .role_scores import measure_roles
+from .textbook import TEXTBOOK, measure_textbook
 
 
 def about(nlp: Language) -> dict[str, Any]:
@@ -37,9 +38,9 @@ def evaluate(
     """Return scores, as fractions, of each layer that the pipeline predicts and a corpus has.
 
     `results` has a dict for each corpus. prm: EVALB's parameters, a name or a file. roles:
-    arguments of `measure_roles`. tune: a corpus whose best threshold the detector gets. Raises
-    OSError, or ValueError if there is nothing to compare, or for roles or tune without such a
-    component.
+    arguments of `measure_roles`. tune: a corpus whose best threshold the detector gets. A `.checks`
+    file is measured by `measure_textbook`. Raises OSError, or ValueError if there is nothing to
+    compare, or for roles or tune without such a component.
     """
     EvalbParameters.load(prm)  # raises its error before a corpus is parsed
     if roles:
@@ -50,7 +51,12 @@ def evaluate(
     elif any(isinstance(pipe, ErrorDetector) for _, pipe in nlp.pipeline):
         report["threshold"] = detector_of(nlp).cfg["threshold"]
     threshold = report.get("threshold")
-    report["results"] = [_measured(nlp, path, threshold, prm, roles or {}) for path in corpora]
+    report["results"] = [
+        {"corpus": path.name} | measure_textbook(nlp, path)
+        if path.suffix == TEXTBOOK
+        else _measured(nlp, path, threshold, prm, roles or {})
+        for path in corpora
+    ]
     return report
 
 

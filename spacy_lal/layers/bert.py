@@ -1,7 +1,8 @@
-"""The encoder of BERT (Devlin et al. 2019), RoBERTa, XLM-R and Electra."""
+"""The encoder of BERT (Devlin et al. 2019), RoBERTa, XLM-R, Electra and MPNet."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +29,9 @@ class BertSizes:
 
     embedding_size: width of the embeddings; another width than hidden_size is projected (Electra).
     first_position: position of a text's first piece; RoBERTa's follow that of padding.
+    type_vocab_size: number of types of pieces; MPNet has none.
+    relative_attention_num_buckets: classes of distances between pieces, whose bias each head adds
+    to its attention (MPNet, Song et al. 2020; 0 in the others).
     hidden_dropout_prob, attention_probs_dropout_prob: dropout rate of sublayers and attention.
     """
 
@@ -44,6 +48,7 @@ class BertSizes:
     hidden_dropout_prob: float
     attention_probs_dropout_prob: float
     layer_norm_eps: float
+    relative_attention_num_buckets: int = 0
 
 
 class Bert(nn.Module):
@@ -63,13 +68,17 @@ class Bert(nn.Module):
             {
                 "word_embeddings": nn.Embedding(sizes.vocab_size, narrow),
                 "position_embeddings": nn.Embedding(sizes.max_position_embeddings, narrow),
-                "token_type_embeddings": nn.Embedding(sizes.type_vocab_size, narrow),
                 "LayerNorm": nn.LayerNorm(narrow, sizes.layer_norm_eps),
             }
         )
+        if sizes.type_vocab_size:
+            self.embeddings["token_type_embeddings"] = nn.Embedding(sizes.type_vocab_size, narrow)
         self.embeddings_project = nn.Linear(narrow, d) if narrow != d else None
         layers = nn.ModuleList(BertLayer(sizes) for _ in range(sizes.num_hidden_layers))
         self.encoder = nn.ModuleDict({"layer": layers})
+        self.n_buckets = sizes.relative_attention_num_buckets
+        if self.n_buckets:
+            self.encoder["relative_attention_bias"] = nn.Embedding(self.n_buckets, heads)
         self.dropout = Dropout(sizes.hidden_dropout_prob)
         for part in self.modules():
             if isinstance(part, nn.Linear | nn.Embedding):
@@ -80,7 +89,9 @@ class Bert(nn.Module):
     def forward(self, pieces: Tensor, types: Tensor, mask: Tensor) -> list[Tensor]:
         tables: Any = self.embeddings
         positions = torch.arange(pieces.shape[1], device=pieces.device) + self.first_position
-        x = tables.word_embeddings(pieces) + tables.token_type_embeddings(types)
+        x = tables.word_embeddings(pieces)
+        if "token_type_embeddings" in tables:
+            x = x + tables.token_type_embeddings(types)
         x = self.dropout(tables.LayerNorm(x + tables.position_embeddings(positions)))
         if self.embeddings_project is not None:
             x = self.embeddings_project(x)
@@ -89,14 +100,41 @@ class Bert(nn.Module):
         if rows is not None:
             x = rows.pack(x)
         hidden = [x]
+        attended = self._attended(there)
         for layer in cast(nn.ModuleList, self.encoder["layer"]):
-            x = layer(x, there[:, None, None], rows)
+            x = layer(x, attended, rows)
             hidden.append(x)
         return hidden if rows is None else [rows.pad(x) for x in hidden]
 
+    def _attended(self, there: Tensor) -> Tensor:
+        """Returns the pieces [B, 1, 1, l] that attention sees, or the biases [B, heads, l, l] of
+        distances, -inf for what it doesn't see."""
+        if not self.n_buckets:
+            return there[:, None, None]
+        positions = torch.arange(there.shape[1], device=there.device)
+        buckets = distance_buckets(positions - positions[:, None], self.n_buckets)
+        table = cast(nn.Embedding, self.encoder["relative_attention_bias"])
+        bias = table(buckets).permute(2, 0, 1)
+        return bias.masked_fill(~there[:, None, None], -torch.inf)
+
+
+def distance_buckets(distances: Tensor, n_buckets: int, longest: int = 128) -> Tensor:
+    """Returns the class of each distance, from a piece to the one that it attends to.
+
+    Half of the classes are for pieces behind. Of each half, the first half has a class for each
+    distance, the others grow with its logarithm up to `longest` (Raffel et al. 2020, section 2.1).
+    """
+    half = n_buckets // 2
+    exact = half // 2
+    far = distances.abs()
+    growth = torch.log(far.clamp(min=1) / exact) / math.log(longest / exact)
+    grown = (exact + (growth * (half - exact)).long()).clamp(max=half - 1)
+    return torch.where(distances > 0, half, 0) + torch.where(far < exact, far, grown)
+
 
 class BertLayer(nn.Module):
-    """x [B, l, d], mask [B, 1, 1, l] of pieces -> [B, l, d]; given rows, both packed."""
+    """x [B, l, d], mask [B, 1, 1, l] of pieces, or biases [B, heads, l, l] -> [B, l, d]; given
+    rows, x packed."""
 
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
@@ -119,7 +157,8 @@ class BertLayer(nn.Module):
             part.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for part in projected
         )
         rate = self.attention_dropout if self.training else 0.0
-        mixed = F.scaled_dot_product_attention(query, key, value, there, dropout_p=rate)
+        seen = there if there.dtype == torch.bool else there.to(query)
+        mixed = F.scaled_dot_product_attention(query, key, value, seen, dropout_p=rate)
         mixed = mixed.transpose(1, 2).flatten(2)
         x = self._add(x, mixed if rows is None else rows.pack(mixed), self.attention["output"])
         return self._add(x, self.activation(self.intermediate["dense"](x)), self.output)

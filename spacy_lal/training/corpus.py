@@ -6,7 +6,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from hashlib import blake2b
 from itertools import islice, pairwise
 from pathlib import Path
@@ -25,7 +25,7 @@ from ..annotations.words import bare_doc
 from ..artificial_errors.corrupt import corrupt_doc, sentence_random
 from ..artificial_errors.error_model import ErrorModel
 from ..formats.docbins import read_spacy
-from .noise import Noise, running_text
+from .noise import Noise, people_in, running_text
 
 Augmenter = Callable[[Language, Example], Iterator[Example]]
 Reader = Callable[[Language], Iterable[Example]]
@@ -148,8 +148,8 @@ def _again(name: str, read: Reader, nlp: Language) -> Iterator[Example]:
 class Paragraphs:
     """Read the Docs of `.spacy` files, one sentence each, as texts of several sentences.
 
-    path: a `.spacy` file or a directory of them. line_breaks, lower_case, unstopped, spaces: see
-        `Noise`.
+    path: a `.spacy` file or a directory of them. line_breaks, lower_case, unstopped, spaces, names,
+        title_case: see `Noise`; names are made of those in the Docs.
     single: probability that a sentence begins a text though it could continue the one before.
     blank_lines: share of paragraphs that follow another in the same text, after a blank line;
         sentences outside paragraphs stay alone.
@@ -177,9 +177,11 @@ class Paragraphs:
     shuffle: bool = False
     seed: int = 0
     spaces: float = 0.0
+    names: float = 0.0
+    title_case: float = 0.0
 
     def __post_init__(self) -> None:
-        self.noise = Noise(self.line_breaks, self.lower_case, self.unstopped, self.spaces)
+        self.noise = Noise(**{field.name: getattr(self, field.name) for field in fields(Noise)})
         others = {name: getattr(self, name) for name in ("single", "blank_lines", "tokenized")}
         for name, share in (others | vars(self.noise)).items():
             if not 0 <= share <= 1:
@@ -197,12 +199,13 @@ class Paragraphs:
                 texts[-1].append(doc)
             else:
                 texts.append([doc])
+        people = people_in(doc for text in texts for doc in text) if self.names else ()
         if self.shuffle:
             rng.shuffle(texts)
         for text in texts:
             gaps = [_gap(before, after) for before, after in pairwise(text)]
             tokenizer = nlp.tokenizer if rng.random() < self.tokenized else None
-            reference = running_text(text, gaps, self.noise, rng, nlp.vocab, tokenizer)
+            reference = running_text(text, gaps, self.noise, rng, nlp.vocab, tokenizer, people)
             predicted = bare_doc(reference, nlp.vocab, sentence_starts=self.sentence_starts)
             yield Example(predicted, reference)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -21,6 +21,12 @@ WIDTHS = (40, 80)
 
 FULL_STOPS = frozenset({".", "...", "!", "?"})
 """Words that noise may leave out at the end of a sentence."""
+NAME = "NNP"
+"""Tag of a proper noun."""
+PRONOUNS = frozenset({"He", "She"})
+"""Words for which noise puts names of people."""
+TITLES = ("Mr.", "Mrs.", "Ms.", "Dr.", "President", "Aunt", "Sir")
+"""Words before names of people."""
 INNER_MARKS = frozenset({",", ":", ";", "--", "-", '"', "“", "”"})
 """Punctuation inside a sentence, which noise leaves out with all full stops."""
 
@@ -33,12 +39,17 @@ class Noise:
     lower_case: small letters at the beginning of sentences, or throughout.
     unstopped: missing full stops, or no punctuation.
     spaces: several spaces between sentences, or anywhere now and then.
+    names: names of people, at the beginning of sentences, for he and she, whose annotation they
+        get: for components that find sentences.
+    title_case: sentences in which each word begins with a capital.
     """
 
     line_breaks: float = 0.0
     lower_case: float = 0.0
     unstopped: float = 0.0
     spaces: float = 0.0
+    names: float = 0.0
+    title_case: float = 0.0
 
 
 @dataclass
@@ -58,14 +69,20 @@ def running_text(
     rng: random.Random,
     vocab: Vocab,
     tokenizer: Tokenizer | None = None,
+    people: Sequence[Sequence[str]] = (),
 ) -> Doc:
     """Join Docs of one sentence each to one annotated Doc.
 
     between: whitespace after each Doc but the last. tokenizer: source of the Doc's tokens, unless
         they cut constituents, roles or subtrees of gold tokens; None for the gold tokens.
-        Whitespace tokens are those of spaCy's tokenizer.
+        Whitespace tokens are those of spaCy's tokenizer. people: first names and last names.
     """
     words = _words(docs, between)
+    # without these two, the random numbers of other noise stay the same
+    if noise.names and rng.random() < noise.names and all(people):
+        words = _with_names(words, people, rng)
+    if noise.title_case and rng.random() < noise.title_case:
+        _capitalise(words, rng)
     if rng.random() < noise.unstopped:
         words = _without_marks(words, docs, rng)
     if rng.random() < noise.lower_case:
@@ -92,6 +109,49 @@ def _words(docs: Sequence[Doc], between: Sequence[str]) -> list[_Word]:
                 words.append(_Word(t.text, t.whitespace_, first + t.i, False))
         words[-1].after, words[-1].last = gap, True
     return words
+
+
+def people_in(docs: Iterable[Doc]) -> list[list[str]]:
+    """Return first words and last words of the names in Docs: two words tagged NNP, no more."""
+    pairs = {
+        (one.text, two.text)
+        for doc in docs
+        for before, one, two, behind in zip(doc, doc[1:], doc[2:], doc[3:], strict=False)
+        if [t.tag_ == NAME for t in (before, one, two, behind)] == [False, True, True, False]
+        and all(t.text.isalpha() and t.text.istitle() for t in (one, two))
+    }
+    return [sorted({pair[k] for pair in pairs}) for k in (0, 1)]
+
+
+def _with_names(
+    words: Sequence[_Word], people: Sequence[Sequence[str]], rng: random.Random
+) -> list[_Word]:
+    """Put made names for pronouns that begin a sentence."""
+    named: list[_Word] = []
+    first = True
+    for word in words:
+        if first and word.text in PRONOUNS and not word.last:
+            name = [rng.choice(people[0]), rng.choice(people[1])]
+            if rng.random() < 0.2:
+                name.insert(0, rng.choice(TITLES))
+            if rng.random() < 0.2:
+                name.insert(-1, f"{rng.choice(people[0])[0]}.")
+            named += [_Word(part, " ", word.token, False) for part in name[:-1]]
+            named.append(_Word(name[-1], word.after, word.token, False))
+        else:
+            named.append(word)
+        first = word.last
+    return named
+
+
+def _capitalise(words: Sequence[_Word], rng: random.Random) -> None:
+    every, short = rng.random() < 0.5, rng.random() < 0.5
+    chosen = True
+    for word in words:
+        if chosen and (short or len(word.text) > 3):
+            word.text = word.text[:1].upper() + word.text[1:]
+        if word.last:
+            chosen = every or rng.random() < 0.5
 
 
 def _without_marks(words: list[_Word], docs: Sequence[Doc], rng: random.Random) -> list[_Word]:

@@ -14,6 +14,7 @@ from spacy.util import is_in_jupyter
 
 from ..annotate.records import check_record, doc_record
 from ..annotations.constituents import UNKNOWN_TAG
+from ..annotations.frames import get_frames
 from ..annotations.grammar_errors import ERRORS_KEY
 from ..drawing.html import all_styles, errors_html, roles_html, text_style
 from ..drawing.lines import diff_svg, heads_svg, roles_svg
@@ -121,14 +122,14 @@ def serve(
             print("Stopped")
 
 
-def sentences(item: Any, *, whole: bool = False) -> list[Sentence]:
-    """Return the sentences of a Doc, Span, tree or record; whole: all words as one. Raises
-    ValueError for other values."""
+def sentences(item: Any, *, whole: bool = False, helping: bool = True) -> list[Sentence]:
+    """Return the sentences of a Doc, Span, tree or record; whole: all words as one. helping: with
+    frames of a Doc that only help (see `Frame.helps`). Raises ValueError for other values."""
     if isinstance(item, ConstituentTree):
         return [item.sentence()]
     record = item
     if isinstance(item, (Doc, Span)):
-        record = _corrected(item if isinstance(item, Doc) else item.doc)
+        record = _corrected(item if isinstance(item, Doc) else item.doc, helping)
     elif isinstance(item, Mapping):
         check_record(item)
     else:
@@ -143,9 +144,12 @@ def sentences(item: Any, *, whole: bool = False) -> list[Sentence]:
     return [sentence for sentence in found if sentence.words or whole]
 
 
-def _corrected(doc: Doc) -> Record:
+def _corrected(doc: Doc, helping: bool) -> Record:
     """Return a Doc's record, with corrections of its errors."""
     record = doc_record({}, doc)
+    if not helping and "frames" in record:
+        pairs = zip(record["frames"], get_frames(doc), strict=True)
+        record["frames"] = [kept for kept, frame in pairs if not frame.helps]
     if ERRORS_KEY in doc.spans:
         corrections = doc.spans[ERRORS_KEY].attrs.get("corrections")
         if corrections is not None and len(corrections) == len(record["errors"]):
@@ -213,8 +217,8 @@ def _drawing(draw: Callable[..., str], layer: str, made_by: str) -> Callable[...
     """Return a style's function, which draws an item's sentences. layer: what they must have.
     made_by: the component of that layer."""
 
-    def picture(item: Any, **options: Any) -> str:
-        found = sentences(item)
+    def picture(item: Any, helping: bool = True, **options: Any) -> str:
+        found = sentences(item, helping=helping)
         if any(getattr(sentence, layer) is None for sentence in found):
             said = shortened(item.text if isinstance(item, (Doc, Span)) else str(item), 60)
             raise ValueError(f"nothing to draw: no {made_by} annotated {said!r}")
@@ -276,8 +280,8 @@ _ROLES = ("frames", "component for semantic roles")
 STYLES = {
     "tree": Style(_drawing(_tree, *_PARSER), ("edges", "compact", "direction")),
     "boxes": Style(_drawing(_boxes, *_PARSER), ("compact",), of_text=True),
-    "srl": Style(_drawing(roles_html, *_ROLES), of_text=True),
-    "srl_arcs": Style(_drawing(roles_svg, *_ROLES)),
+    "srl": Style(_drawing(roles_html, *_ROLES), ("helping",), of_text=True),
+    "srl_arcs": Style(_drawing(roles_svg, *_ROLES), ("helping",)),
     "heads": Style(_drawing(heads_svg, "heads", "parser of dependencies")),
     "errors": Style(
         _drawing(errors_html, "errors", "detector of errors"), ("threshold",), of_text=True

@@ -82,12 +82,6 @@ def test_numbers_of_labels_and_scores_are_checked(doc):
         set_errors(doc, LABELS, [0.5])
 
 
-def test_merged_tokens(doc):
-    with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[2:4])
-    assert error_scores(doc) is None
-
-
 def test_neighbours_that_are_errors_of_their_own(doc):
     """ "have go" are two errors; each may have its correction."""
     labels = ["", "R", "R", "R", ""]

@@ -15,7 +15,7 @@ def folders(tmp_path_factory):
 
     torch.manual_seed(0)
     made = {}
-    for kind in ("bert", "xlmr", "xlnet", "roberta", "electra"):
+    for kind in ("bert", "xlmr", "xlnet", "roberta", "electra", "mpnet"):
         made[kind] = tmp_path_factory.mktemp(kind)
         getattr(tiny_transformers, f"write_{kind}")(made[kind], WORDS.split())
     return made

@@ -13,7 +13,7 @@ import torch
 from spacy.tokens import Doc
 
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.encoders.hugging_face import build_transformer
+from spacy_lal.encoders.hugging_face import build_transformer, mpnet_name
 from spacy_lal.encoders.network import (
     PretrainedNetwork,
     PretrainedSettings,
@@ -25,7 +25,7 @@ from tests import tiny_transformers
 
 WORDS = ["She", "does", "n't", "like", "ähnliche", "words", ",", "but", "Unbelievable", "ones", "."]
 SPACES = [True, False, True, True, True, False, True, True, True, False, False]
-KINDS = ["bert", "xlmr", "xlnet", "roberta", "electra"]
+KINDS = ["bert", "xlmr", "xlnet", "roberta", "electra", "mpnet"]
 
 
 def make(path, layers=2, **settings):
@@ -335,3 +335,31 @@ def test_t5_gives_the_states_of_its_decoder_over_the_shifted_text(feed_forward):
             decoder_attention_mask=there,
         ).last_hidden_state
     torch.testing.assert_close(found[there.bool()], wanted[there.bool()], rtol=0, atol=1e-5)
+
+
+def test_distances_of_long_texts():
+    """Two hundred pieces reach the last class of distances, in padded rows and packed ones."""
+    from transformers import MPNetConfig, MPNetModel
+
+    torch.manual_seed(0)
+    config = MPNetConfig(
+        vocab_size=50,
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+    )
+    original = MPNetModel(config).eval()
+    torch.nn.init.normal_(original.encoder.relative_attention_bias.weight)
+    ours = build_transformer(config.to_dict())
+    ours.load_state_dict(
+        {name: original.state_dict()[mpnet_name(name)] for name in ours.state_dict()}
+    )
+    ours.eval()
+    pieces = torch.randint(5, 50, (3, 200))
+    mask = (torch.arange(200) < torch.tensor([[200], [150], [7]])).long()
+    pieces[mask == 0] = 1
+    expected = original(pieces, attention_mask=mask, output_hidden_states=True).hidden_states
+    found = ours(pieces, torch.zeros_like(pieces), mask)
+    for mine, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(mine[mask.bool()], theirs[mask.bool()], atol=1e-5, rtol=0)

@@ -217,3 +217,36 @@ def test_a_stream_goes_on_where_it_was(corpus):
 def test_shares(corpus, name):
     with pytest.raises(ValueError, match=f"{name} must be from 0 to 1, not 2"):
         Paragraphs(corpus, **{name: 2})
+
+
+def test_names_and_title_case(tmp_path):
+    """A made name stands for a pronoun at the beginning; the sentence starts stay."""
+    words = ["He", "met", "Ann", "Lee", "."], ["She", "saw", "Bo", "Ray", "there", "."]
+    tags = ["PRP", "VBD", "NNP", "NNP", "."], ["PRP", "VBD", "NNP", "NNP", "RB", "."]
+    docs = [Doc(NLP.vocab, words=w, tags=t) for w, t in zip(words, tags, strict=True)]
+    for doc in docs:
+        doc.user_data["paragraph"] = "one"
+    write_spacy(docs, tmp_path / "two.spacy")
+    quiet = {"line_breaks": 0, "lower_case": 0, "unstopped": 0, "tokenized": 0}
+    seen = set()
+    for seed in range(40):
+        reader = Paragraphs(tmp_path / "two.spacy", **quiet, names=1.0, seed=seed)
+        (example,) = reader(NLP)
+        text = [token.text for token in example.reference]
+        first, second = (sent.start for sent in example.reference.sents)
+        assert first == 0
+        assert second == text.index(".") + 1 or text[second - 1] == "."
+        assert text[second:].index("saw") >= 2  # two words at least
+        assert not {"He", "She"} & {*text}
+        seen |= {*text}
+    assert {"Ann", "Bo", "Lee", "Ray"} <= seen
+    assert {"Dr.", "Mrs."} & seen
+    assert "A." in seen
+    texts = set()
+    for seed in range(20):
+        reader = Paragraphs(tmp_path / "two.spacy", **quiet, title_case=1.0, seed=seed)
+        texts |= {example.reference.text for example in reader(NLP)}
+    assert texts >= {
+        "He Met Ann Lee . She Saw Bo Ray There .",
+        "He met Ann Lee . She saw Bo Ray There .",
+    }
