@@ -113,8 +113,7 @@ def annotate_texts(
                 last = shard.number
                 for record in () if other else shard.records:
                     if other := other_language(record["text"], lang):
-                        said = "%s: the text %s. Other such texts are not reported"
-                        logger.warning(said, record["id"], other)
+                        logger.warning("%s: the text %s. Others aren't named", record["id"], other)
                         break
                 if (counts := manifest.shards.get(shard.number)) is None:
                     yield shard

@@ -14,7 +14,7 @@ https://github.com/chrisjbryant/errant
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, NamedTuple
@@ -101,10 +101,8 @@ class Corrections(Files):
     def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
         for found in self.edited(text, source):
             if found.words:
-                labels, begins = labels_of(found, self.types), begins_of(found)
-                yield TreebankSentence(
-                    found.words, found.spaces, errors=labels, error_begins=begins
-                )
+                labels, at = labels_of(found, self.types), begins_of(found)
+                yield TreebankSentence(found.words, found.spaces, errors=labels, error_begins=at)
             else:
                 losses.left_out["dropped"].append((f"{source}:{found.line}", "no words"))
 
@@ -170,12 +168,12 @@ def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list
     """Return the label of every word. A word is an error if an edit covers it, or something is
     missing before it. A word missing at the end of the sentence marks no word, as in MultiGED's
     files. The first edit in the file decides."""
-    read: dict[str, Callable[[Edit], str]] = {
-        "none": lambda edit: ERROR,
-        "operations": lambda edit: edit.operation,
-        "full": lambda edit: edit.type or ERROR,
-    }
-    return [CORRECT if edit is None else read[types](edit) for edit in _deciding(sentence)]
+
+    def label(edit: Edit) -> str:
+        named = edit.operation if types == "operations" else edit.type or ERROR
+        return ERROR if types == "none" else named
+
+    return [CORRECT if edit is None else label(edit) for edit in _deciding(sentence)]
 
 
 def begins_of(sentence: M2Sentence) -> set[int]:
