@@ -9,12 +9,14 @@ file of its own.
 
 Parsers are scored with the weights that were best on the development set; so are roles, with the
 model's parses and those of --parses. Detectors are scored with their last weights, at the best
-threshold on the development set.
+threshold on the development set, or with --no-tune at their own: 0.5, the likelier class. They may
+have several test sets. --keep stores the scored pipelines in a folder, each as ROW-SEED.
 """
 
 from __future__ import annotations
 
 import copy
+import shutil
 import sys
 import tempfile
 import time
@@ -43,6 +45,7 @@ from spacy_lal.training.corpus import Corpus
 
 ROOT = Path(__file__).parents[1]
 LOGGER = "spacy-lal.ablation_curve"
+DETECTOR = "gec_detector"
 ON_DEV = ("const_evalb_f", "const_complete", "conll18_uas", "conll18_las", "tag_acc")
 OF_TEST = (
     *("const_evalb_f", "const_evalb_p", "const_evalb_r", "const_complete", "tag_acc"),
@@ -130,12 +133,25 @@ def timed_evaluation(nlp: Language) -> list[float]:
     return taken
 
 
-def run(config: Config, scored: Callable[[Path, str], dict[str, Any]], gpu_id: int) -> Settings:
-    """Train a pipeline, and score it. scored: function of its folder and component's factory."""
+def logged(config: Config) -> Config:
+    """Return the config with this script's logger, below one that tells a schedule the scores."""
+    passes_on = "logger" in config["training"].get("logger", {})
+    place = "training.logger" + ".logger" * passes_on
+    return with_settings(config, {place: {"@loggers": LOGGER}}, new=True)
+
+
+def run(
+    config: Config,
+    scored: Callable[[Path, str], dict[str, Any]],
+    gpu_id: int,
+    into: Path | None = None,
+) -> Settings:
+    """Train a pipeline, and score it. scored: function of its folder and component's factory.
+    into: a folder for the pipeline."""
     curve: list[dict[str, Any]] = []
     words: list[int] = []
     spacy.registry.loggers.register(LOGGER, func=lambda: curve_logger(curve, words))
-    config = with_settings(config, {"training.logger": {"@loggers": LOGGER}}, new=True)
+    config = logged(config)
     wall = time.perf_counter()
     nlp = init_nlp(config, use_gpu=gpu_id)
     evaluations = timed_evaluation(nlp)
@@ -144,7 +160,11 @@ def run(config: Config, scored: Callable[[Path, str], dict[str, Any]], gpu_id: i
         train(nlp, Path(folder), use_gpu=gpu_id)
         cpu = time.process_time() - cpu - sum(evaluations)
         _, pipe = nlp.pipeline[-1]
-        found = scored(Path(folder), nlp.get_pipe_meta(nlp.pipe_names[-1]).factory)
+        factory = nlp.get_pipe_meta(nlp.pipe_names[-1]).factory
+        chosen = Path(folder) / ("model-last" if factory == DETECTOR else "model-best")
+        found = scored(chosen, factory)
+        if into is not None:
+            shutil.copytree(chosen, into, dirs_exist_ok=True)
     top = max(curve, key=lambda point: (point["score"], -point["step"]))
     return found | {
         "steps": curve[-1]["step"],
@@ -170,7 +190,9 @@ def main(
     group: Annotated[str, typer.Option(help="Of runs in it.")],
     train_path: Annotated[str, typer.Option("--train", help="Training data.")],
     dev: Annotated[Path, typer.Option(help="Development data.", exists=True)],
-    test: Annotated[Path, typer.Option(help="Test data.", exists=True)],
+    test: Annotated[
+        list[Path], typer.Option(help="Test data; of detectors, repeatable.", exists=True)
+    ],
     rows: Annotated[str, typer.Option(help="Rows, tables or patterns, commas between.")] = "*",
     base: Annotated[str, typer.Option(help="The base of the rows.")] = "bilstm",
     seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "1,2,3",
@@ -178,6 +200,10 @@ def main(
     parses: Annotated[
         str, typer.Option(help="Of roles: other parses to score with, commas between.")
     ] = "gold",
+    tune: Annotated[
+        bool, typer.Option(help="Detectors get the threshold that is best on dev.")
+    ] = True,
+    keep: Annotated[Path | None, typer.Option(help="Folder for the scored pipelines.")] = None,
     gpu_id: Annotated[int, typer.Option(help="GPU, or -1 for the CPU.")] = -1,
     threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,
 ) -> None:
@@ -189,41 +215,48 @@ def main(
     options: Settings = parse_config_overrides(ctx.args)
 
     def scored(folder: Path, factory: str) -> dict[str, Any]:
-        best = folder / "model-best"
-        if factory == "gec_detector":
-            report = evaluate(spacy.load(folder / "model-last"), [test], tune=dev)
-            row = results.in_percent(report["results"][0])
-            row |= {key: row[f"ged_{key}"] for key in ("p", "r", "f05")}
-            return {"threshold": report["threshold"], "results": [row]}
+        nlp = spacy.load(folder)
+        if factory == DETECTOR:
+            report = evaluate(nlp, test, tune=dev if tune else None)
+            rows = [results.in_percent(row) for row in report["results"]]
+            rows = [row | {key: row[f"ged_{key}"] for key in ("p", "r", "f05")} for row in rows]
+            return {"threshold": report["threshold"], "results": rows}
         if factory == "lisa_srl":
-            model = spacy.load(best).config["components"]["lisa_srl"]["model"]
+            model = nlp.config["components"]["lisa_srl"]["model"]
             given = ["model", *parses.split(",")] if model["syntax_layer"] else ["model"]
             decoders = ["probabilities", "viterbi", "valid", "greedy"]
             how = {"parses": given, "decoders": decoders}
-            (found,) = evaluate(spacy.load(best), [test], roles=how)["results"]
+            (found,) = evaluate(nlp, test, roles=how)["results"]
             return {"results": [results.in_percent(row) for row in found["roles"]]}
-        nlp = spacy.load(best)
-        scores = measure_parses(nlp, list(Corpus(test)(nlp)), prm)
+        scores = measure_parses(nlp, list(Corpus(test[0])(nlp)), prm)
         kept = {key: round(scores[key], 5) for key in OF_TEST if scores.get(key) is not None}
         return {"test": kept, "test_words_per_cpu_second": scores["words_per_cpu_second"]}
 
     try:
         paths = {"paths.train": train_path, "paths.dev": str(dev)}
         config = with_settings(base_config(base, known["bases"]), paths | options)
+        last = config["components"][config["nlp"]["pipeline"][-1]]["factory"]
+        if len(test) > 1 and last != DETECTOR:
+            raise ValueError(f"{last} can have one test set, not {len(test)}")
         plan = [(row, int(seed)) for seed in seeds.split(",") for row in chosen_rows(rows, known)]
+        # all of them first: a row that doesn't fit the base stops before hours of training
+        of_rows = {row: with_settings(config, known["rows"][row]) for row, _ in plan}
         there = results.read(results_table)
         for number, (row, seed) in enumerate(plan, start=1):
             name = f"{group}/{row}-{seed}"
             key = {"row": row, "settings": known["rows"][row], "options": options, "seed": seed}
             key |= {"config": f"benchmarks/{table.name}", "base": base, "evalb_parameters": prm}
+            key |= {} if tune else {"tuned": False}
             if name in there:
-                if any(there[name].get(k, v) != v for k, v in key.items()):
+                tuned_as_now = there[name].get("tuned", True) == tune
+                if not tuned_as_now or any(there[name].get(k, v) != v for k, v in key.items()):
                     raise ValueError(f"{name} is of other settings: give another file or group")
                 msg.info(f"{number} of {len(plan)}: {name} is there")
                 continue
             msg.info(f"{number} of {len(plan)}: {row}, seed {seed}")
-            of_row = with_settings(config, known["rows"][row] | {"system.seed": seed})
-            result = run(of_row, scored, gpu_id)
+            of_row = with_settings(of_rows[row], {"system.seed": seed})
+            into = keep / f"{row}-{seed}" if keep else None
+            result = run(of_row, scored, gpu_id, into)
             about = {
                 "threads": torch.get_num_threads(),
                 "device": "cpu" if gpu_id < 0 else torch.cuda.get_device_name(gpu_id),

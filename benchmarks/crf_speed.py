@@ -1,4 +1,4 @@
-"""Speed of the two-stage CRF parsers, training and predicting, in supar's sizes.
+"""Speed of the two-stage CRF parsers, training and predicting, in supar's sizes; training memory.
 
     python benchmarks/crf_speed.py [--train projects/ewt/corpus/train.spacy]
         [--test projects/ewt/corpus/test.spacy] [--batch-words 1131] [--train-words 20000]
@@ -14,8 +14,9 @@ backward pass, clipping, Adam with moving averages) on batches of similar length
 words each, the mean of supar's own when it aims at 1,200; every k-th batch of an epoch is taken,
 about `--train-words` in all. Prediction time is that of `nlp.pipe` (tags and trees on Docs
 included) over the test set in one batch, as supar, too, sorts its whole file by length. Weights are
-hardly trained. CPU seconds are those of all threads; medians, variants in turn after one warm-up
-each.
+hardly trained. Memory is the most, in MB, that tensors of these updates hold at once beside weights
+and optimizer: Floquet et al., section 3.1, whose batches are `--batch-words 5000`. CPU seconds are
+those of all threads; medians, variants in turn after one warm-up each.
 """
 
 from __future__ import annotations
@@ -25,7 +26,18 @@ from pathlib import Path
 from typing import Any
 
 import spacy
-from measure import bare, machine, options, parsed, read_examples, speed, table, timed, write
+from measure import (
+    bare,
+    machine,
+    options,
+    parsed,
+    read_examples,
+    speed,
+    table,
+    tensors_mb,
+    timed,
+    write,
+)
 from spacy.language import Language
 from spacy.training import Example
 from spacy.util import fix_random_seed
@@ -127,6 +139,7 @@ def main() -> None:
         "predict": sum(map(len, test)),
     }
     runs: dict[tuple[str, str, str], list[dict[str, float]]] = {}
+    memory: list[dict[str, Any]] = []
     for size in SIZES:
         of = {v: steps(pipeline(size, v, nlp.vocab, examples), batches, test) for v in VARIANTS}
         for repeat in range(1 + arguments.repeats):  # the first warms up
@@ -135,10 +148,19 @@ def main() -> None:
                     found = timed(step)
                     if repeat:
                         runs.setdefault((size, variant, what), []).append(found)
+        memory += [
+            {
+                "size": size,
+                "variant": variant,
+                "what": "memory",
+                "peak_mb": tensors_mb(step["train"]),
+            }
+            for variant, step in of.items()
+        ]
     report["rows"] = [
         {"size": size, "variant": variant, "what": what, **speed(words[what], found)}
         for (size, variant, what), found in runs.items()
-    ]
+    ] + memory
     print(table(report["rows"]))
     write(arguments.json, report)
 

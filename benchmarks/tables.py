@@ -32,11 +32,7 @@ DECODERS = {
     "constituents alone": "constituents alone",
     "heads alone": "heads alone (projective)",
 }
-OF_HEADS = {
-    "nonprojective": "best tree",
-    "projective": "best projective tree",
-    "greedy": "greedy",
-}
+OF_HEADS = {"nonprojective": "best tree", "projective": "best projective tree"}
 SYSTEMS = {
     "lal": "`lal_dependency`",
     "lal-without": "the same without label attention",
@@ -75,7 +71,13 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]]) + "\n"
 
 
-# ablations of a parser: ablation_rows.json, crf_rows.json
+ATTACHMENT = {
+    "conll18": "UAS and LAS are CoNLL 2018's, all words counted",
+    "ptb": "UAS and LAS leave out punctuation",
+}
+
+
+# rows of a comparison: ablation_rows.json, crf_rows.json, ged_rows.json and others
 
 
 def ablation(group: str, rows: Path, table: Path = TABLE) -> str:
@@ -95,6 +97,19 @@ def ablation(group: str, rows: Path, table: Path = TABLE) -> str:
         found = f"results of {len(sizes)} sizes: {', '.join(sizes)}" if sizes else "no results"
         raise ValueError(f"{table}, {group}: {found}")
     first = runs[0]
+    base = known["bases"][first["base"]]
+    heads = base.get("attachment", "conll18")
+    columns = {k: (part, key.replace("conll18", heads)) for k, (part, key) in SCORES.items()}
+    how = "the model that was best on the development set, scored once on the test set"
+    scores = f"F1 is EVALB's with {first['evalb_parameters']}.prm, {ATTACHMENT[heads]}"
+    if "threshold" in first:
+        corpora = {row["corpus"]: Path(row["corpus"]).stem for row in first["results"]}
+        columns = {f"{name} F0.5": ("test", corpus) for corpus, name in corpora.items()}
+        of = "the best on the development set" if first.get("tuned", True) else "the model's"
+        how = f"the model after the last step; its threshold is {of}"
+        scores = "F0.5 is of tokens"
+        for run in runs:
+            run["test"] = {row["corpus"]: row["f05"] / 100 for row in run["results"]}
     options = " ".join(f"--{key} {value}" for key, value in first["options"].items())
     minutes = mean(run["seconds"] for run in runs) / 60
     steps = " or ".join(f"{n:,}" for n in sorted({run["steps"] for run in runs}))
@@ -103,42 +118,48 @@ def ablation(group: str, rows: Path, table: Path = TABLE) -> str:
         f"{len(runs)} runs of the base `{first['base']}` of `{first['config']}`"
         f"{f' with `{options}`' if options else ''}, "
         f"{steps} steps, {minutes:.1f} minutes each on "
-        f"{first['threads']} thread(s) of {first['device']}: the model that was best on the "
-        f"development set, scored once on the test set. F1 is EVALB's with "
-        f"{first['evalb_parameters']}.prm, UAS and LAS are CoNLL 2018's, all words counted. "
+        f"{first['threads']} thread(s) of {first['device']}: {how}. {scores}. "
         "± is the standard deviation over seeds, estimated from these runs. "
         "words/s: words a second of processor time in training. "
         f"{versions}."
     )
     parts = [introduction, f"The paper: {known['paper']}"]
-    parts += [text for of in known["tables"].values() if (text := _ablation(of, of_rows))]
+    texts = (_ablation(of, of_rows, columns, first["base"]) for of in known["tables"].values())
+    parts += filter(None, texts)
     return "\n" + "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def _ablation(table: dict[str, Any], of_rows: dict[str, list[Result]]) -> str:
-    """Return one table; empty unless two of its rows have been run."""
+def _ablation(
+    table: dict[str, Any],
+    of_rows: dict[str, list[Result]],
+    scores: dict[str, tuple[str, str]],
+    base: str,
+) -> str:
+    """Return one table; empty unless two of its rows have been run. scores: part and key of each
+    column. base: whose figures of the paper are shown, if the table has several."""
     rows = {name: cells for name, cells in table["rows"].items() if name in of_rows}
     if len(rows) < 2:
         return ""
     every = [run for name in rows for run in of_rows[name]]
     columns = {
         title: (part, key)
-        for title, (part, key) in SCORES.items()
+        for title, (part, key) in scores.items()
         if any(key in run[part] for run in every)
     }
     published = table.get("paper", {})
+    published = published.get(base, published)
     of_paper = list(dict.fromkeys(key for figures in published.values() for key in figures))
     header = [*table["columns"], *columns, "words/s", "runs", *(f"paper {key}" for key in of_paper)]
     lines = []
     for name, cells in rows.items():
         runs, figures = of_rows[name], published.get(name, {})
-        scores = [
+        cells_of = [
             spread([100 * run[part][key] for run in runs if key in run[part]])
             for part, key in columns.values()
         ]
         speed = f"{mean(run['training_words_per_cpu_second'] for run in runs):,.0f}"
         paper = [f"{figures[key]:.2f}" if key in figures else MISSING for key in of_paper]
-        lines.append([*cells, *scores, speed, str(len(runs)), *paper])
+        lines.append([*cells, *cells_of, speed, str(len(runs)), *paper])
     return f"### {table['title']}\n\n{markdown(header, lines)}"
 
 

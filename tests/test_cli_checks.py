@@ -50,8 +50,6 @@ WRITING = {
     "corrupt": ("She ate it .\n", "corrupt IN OUT --model MODEL"),
     "model": (None, "corrupt WORDS OUT --model IN"),
     "learn": ("She ate it .\n", "corrupt --learn IN OUT"),
-    "corrections": ("She eat\n", "corrupt --learn --corrections IN CORRECTED OUT"),
-    "learn m2": (M2, "corrupt --learn --m2 IN OUT"),
     "write tsv": (None, "convert tsv IN OUT"),
     "write props": (None, "convert props IN OUT"),
 }

@@ -1,7 +1,5 @@
 """Texts through a pipeline in batches of tokens, in bounded memory."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """Settings of an output folder, and its complete shards."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Texts that aren't in a pipeline's language, by their letters and function words."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

@@ -1,8 +1,6 @@
 """Annotation of text in shards by this process, several ones, or a Ray cluster; stopped runs
 resume."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Shards: fixed amounts of text, and their output files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Texts from files or stdin: plain (a paragraph a line), JSON lines, Parquet; and their pieces."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

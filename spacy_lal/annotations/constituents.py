@@ -1,8 +1,6 @@
 """Constituents in span groups: `doc.spans["constituents"]` has a span per phrase, in preorder. A
 group without spans means "annotated, nothing there"; no group means "not annotated"."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile

@@ -1,7 +1,5 @@
 """Extension attributes: views of span groups, as functions that worker processes can pickle."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from spacy.tokens import Doc, Span, Token

@@ -4,8 +4,6 @@ All spans of a frame have its id; frames may overlap. A group without spans mean
 nothing there"; no group means "not annotated".
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Retokenisation and joining of annotated Docs: tags, heads, constituents and frames are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 from typing import NamedTuple

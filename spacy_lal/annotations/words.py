@@ -1,7 +1,5 @@
 """Words of a Doc, its tokens other than whitespace; bare Docs, and heads of tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any

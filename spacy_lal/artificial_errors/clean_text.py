@@ -1,7 +1,5 @@
 """Confusions of words, learned from clean text without a lexicon."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

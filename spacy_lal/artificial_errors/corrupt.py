@@ -5,8 +5,6 @@ Labeling Models for Error Detection in Learner Writing" (ACL): a token is an err
 or inserted, or if a word is missing before it.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from hashlib import blake2b

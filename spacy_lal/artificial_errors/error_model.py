@@ -5,14 +5,12 @@ phrase. Phrases are words with single spaces, split as by spaCy's tokenizer: "it
 relative frequencies of errors at their possible places, before scaling to a rate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
 
@@ -150,15 +148,14 @@ class ErrorModel:
         return found
 
     def save(self, path: str | Path) -> None:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
         with whole_file(Path(path)) as unfinished:
             unfinished.write_bytes(TypeAdapter(ErrorModel).dump_json(self, indent=1) + b"\n")
 
     @classmethod
-    def load(cls, path: str | Path) -> ErrorModel:
+    def load(cls, path: str | Path) -> Self:
         """Load a model. Raises ValueError, naming file and key, if it is malformed."""
         try:
-            return TypeAdapter(ErrorModel).validate_json(Path(path).read_bytes())
+            return TypeAdapter(cls).validate_json(Path(path).read_bytes())
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(map(str, first["loc"])) or "top level"

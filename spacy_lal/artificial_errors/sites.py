@@ -1,7 +1,5 @@
 """Sites of possible errors in a sentence, and the changes there."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random

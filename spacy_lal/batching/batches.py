@@ -1,7 +1,5 @@
 """Padded batches of sentences from Docs, and gradients back to the Docs' vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Sentences of Docs, for models that read one sentence at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple

@@ -7,8 +7,6 @@
 - parameter averaging (`use_averages`) reaches the module's parameters.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import json
@@ -220,7 +218,7 @@ class TorchShim(Shim):
             return b""
         return safetensors.torch.save(self.tensors(), {"headers": json.dumps([self.header])})
 
-    def from_bytes(self, data: bytes) -> TorchShim:
+    def from_bytes(self, data: bytes) -> Self:
         if data:
             headers, tensors = read_weights(data)
             if len(headers) != 1:

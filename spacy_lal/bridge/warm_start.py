@@ -1,7 +1,5 @@
 """Training from another pipeline's weights."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Sequence
 from itertools import zip_longest
@@ -26,8 +24,11 @@ NAMED = {
     r"joint\.(weight|bias)": "joint",
 }
 """Parameters with a row for each name of a list in the header."""
-TABLES = {"words.weight": 0, "characters.embedding.weight": 1}
-TABLES |= {f"tables.{k}.weight": k for k in range(9)}
+TABLES = {
+    "words.weight": 0,
+    "characters.embedding.weight": 1,
+    **{f"tables.{k}.weight": k for k in range(9)},
+}
 """Tables of embeddings, with a row "unknown" before those of a vocabulary of this number."""
 READS_WORDS = re.compile(
     r"input_encoder\.(bilstm\.)?lower\.(ahead|back)\.0\.weight_ih_l0"

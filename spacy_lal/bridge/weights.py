@@ -1,7 +1,5 @@
 """Tensors and the headers of their modules, as safetensors, in 32, 16 or (matrices) 8 bits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`annotate` and `silver`: a pipeline over text, for its annotation and for training data."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -122,7 +120,6 @@ def silver(
     trees: Least = None,
     heads: Least = None,
     roles: Least = None,
-    lengths: Annotated[str, typer.Option(help="Least and most words of a sentence.")] = "3,60",
     parts: Annotated[
         int, typer.Option(min=1, help="How many files the text makes, each an even sample.")
     ] = 100,
@@ -142,10 +139,7 @@ def silver(
 
         named = {"tags": tags, "trees": trees, "heads": heads, "roles": roles}
         least = {layer: value for layer, value in named.items() if value is not None}
-        shortest, comma, longest = lengths.partition(",")
-        if not (comma and shortest.isdecimal() and longest.isdecimal()):
-            raise ValueError(f"--lengths takes two numbers, as 3,60, not {lengths!r}")
-        settings = SilverSettings(least, int(shortest), int(longest), parts)
+        settings = SilverSettings(least, parts=parts)
         check_folder(output, [text])
         total = 0
         for counts in write_shards(load(model, threads), text, output, settings, words=words):

@@ -1,7 +1,5 @@
 """Checks of all commands: bad input gives a one-line message and exit status 1."""
 
-from __future__ import annotations
-
 import os
 import tarfile
 from collections.abc import Callable, Iterable, Iterator

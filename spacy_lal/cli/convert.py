@@ -3,8 +3,6 @@
 A format's own options are its fields.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

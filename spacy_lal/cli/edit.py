@@ -1,8 +1,6 @@
 """`edit` and `find-threshold`: a trained pipeline with other settings or weights. `import`: another
 parser's published checkpoint as a pipeline."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """`evaluate`: scores of a pipeline on corpora, layer by layer, and its speed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,10 +1,7 @@
 """`corrupt`: artificial learner errors, and models of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -14,14 +11,11 @@ from spacy.tokens import Doc
 
 from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, get_errors
 from ..artificial_errors.clean_text import TextCounts, model_from_text
-from ..artificial_errors.corrections import CorrectionCounts
 from ..artificial_errors.corrupt import corrupt_doc
 from ..artificial_errors.english import english_model
 from ..artificial_errors.error_model import ErrorModel
 from ..formats.docbins import read_spacy, write_spacy
 from ..formats.files import read_text
-from ..formats.m2 import M2
-from ..formats.parallel import ParallelSentences
 from ..formats.treebank_sentence import language_vocab
 from .checks import check_outputs, clear_errors, from_each
 
@@ -43,14 +37,6 @@ def corrupt(
     seed: Annotated[int, typer.Option(help="Another seed makes other errors.")] = 0,
     learn: Annotated[bool, typer.Option("--learn", help="Write an error model.")] = False,
     lang: Annotated[str, typer.Option(help="With --learn: language code.")] = "en",
-    corrections: Annotated[
-        tuple[Path, Path] | None,
-        typer.Option(help="With --learn: sentences as written, and corrected.", exists=True),
-    ] = None,
-    m2: Annotated[
-        list[Path] | None,
-        typer.Option("--m2", help="With --learn: corrections in M2; repeat it.", exists=True),
-    ] = None,
 ) -> None:
     """Put errors into correct text, and label them; or learn how errors are made (--learn).
 
@@ -58,21 +44,19 @@ def corrupt(
     words and sentence boundaries are kept. A Doc that already has labels of errors is written
     unchanged.
 
-    Corrections are two files of tokenised sentences, one per line, or M2. They give the errors and
-    their frequencies; correct text, if given, adds words. From correct text alone, --learn makes a
-    model of errors that are usual in any language, and for English of errors that are typical of
-    its learners.
+    From correct text, --learn makes a model of errors that are usual in any language, and for
+    English of errors that are typical of its learners.
     """
     with clear_errors("corrupt"):
-        paths, files = texts or [], [*(corrections or ()), *(m2 or ())]
-        check_outputs([output], [*paths, *files, *([model] if model else [])])
+        paths = texts or []
+        check_outputs([output], [*paths, *([model] if model else [])])
         if learn:
-            learned = _learned(paths, lang, corrections, m2 or [])
+            learned = _learned(paths, lang)
             learned.save(output)
             phrases = sum(len(kind.replacements) for kind in learned.kinds.values())
             typer.echo(f"{len(learned.kinds)} kinds of errors, {phrases:,} phrases to replace")
             return
-        if model is None or files:
+        if model is None:
             raise ValueError("give the --model that makes errors, or --learn to make one")
         errors = ErrorModel.load(model)
         vocab = language_vocab(errors.lang)
@@ -95,9 +79,7 @@ def corrupt(
     typer.echo(f"{sentences:,} Docs, {tokens:,} tokens, {wrong / tokens:.1%} of them errors")
 
 
-def _learned(
-    texts: list[Path], lang: str, corrections: tuple[Path, Path] | None, m2: list[Path]
-) -> ErrorModel:
+def _learned(texts: list[Path], lang: str) -> ErrorModel:
     counts = TextCounts()
     for doc in from_each(texts, lambda path: _docs(path, lang)):
         for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc]:
@@ -106,20 +88,7 @@ def _learned(
                 [bool(token.whitespace_) for token in sentence],
                 [token.lemma_ for token in sentence],
             )
-    if corrections is None and not m2:
-        return english_model(counts) if lang == "en" else model_from_text(counts, lang)
-    reads = from_each(m2, lambda path: M2().edited(read_text(path), str(path)))
-    if corrections is not None:
-        pairs = ParallelSentences(corrected=[corrections[1]])
-        parallel = from_each(corrections[:1], lambda path: pairs.edited(read_text(path), str(path)))
-        reads = chain((read for read in parallel if read.words), reads)
-    corrected = CorrectionCounts()
-    for read in reads:
-        for annotator in sorted(read.annotators):
-            corrected.add(read.words, (edit for edit in read.edits if edit.annotator == annotator))
-    if not corrected.errors:
-        raise ValueError(f"no corrections in {', '.join(map(str, [*(corrections or ()), *m2]))}")
-    return corrected.model(lang, counts if texts else None)
+    return english_model(counts) if lang == "en" else model_from_text(counts, lang)
 
 
 def _docs(path: Path, lang: str) -> Iterator[Doc]:

@@ -4,8 +4,6 @@ Unlike `spacy package`, it leaves the version out of the folder's name, and writ
 and scores to meta.json, and scores by label to README.md.
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping

@@ -55,9 +55,6 @@ def score_roles(
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Arguments of other predicates are wrong.")
     ] = False,
-    confusion: Annotated[
-        bool, typer.Option("--confusion", "-C", help="Unlabelled scores, a confusion matrix.")
-    ] = False,
 ) -> None:
     """Print precision, recall and F1 of semantic roles, as srl-eval.pl of CoNLL-2005 does.
 
@@ -77,7 +74,7 @@ def score_roles(
                     f"{ours.length} in {gold}:{ours.line}"
                 )
             report += score_sentence(ours.frames, theirs.frames, end_to_end=end_to_end)
-    typer.echo(report.format() + (report.format_confusion() if confusion else ""), nl=False)
+    typer.echo(report.format(), nl=False)
 
 
 @score_app.command("errors")

@@ -1,7 +1,5 @@
 """`serve`: a web page with the annotation of texts."""
 
-from __future__ import annotations
-
 import socket
 import sys
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`train`: `spacy train` with checkpoints."""
 
-from __future__ import annotations
-
 import logging
 from contextlib import ExitStack
 from pathlib import Path
@@ -47,9 +45,8 @@ def train(
 
     from ..formats.files import alone_in
     from ..training.checkpoint import CHECKPOINT, CheckpointError, read_state
-    from ..training.loop import CorpusError
+    from ..training.loop import CorpusError, describe_run, differences, unequal
     from ..training.loop import train as train_pipeline
-    from ..training.same_run import describe_run, differences, unequal
 
     if verbose:
         logger.setLevel(logging.DEBUG)

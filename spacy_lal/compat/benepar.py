@@ -6,7 +6,6 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +13,6 @@ from typing import Any, NamedTuple
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
-from spacy.util import logger
 
 from ..annotations.constituents import CONSTITUENTS_KEY
 from ..parsing.constituency import ASSIGNS, ConstituencyPipe
@@ -178,7 +176,6 @@ def make_benepar(
             f"component needs a folder with {MODEL}, or a pipeline that `python -m spacy lal "
             "import` wrote; it downloads nothing"
         )
-    _say()
     install_extensions()
     own = spacy.load(folder) if (folder / "meta.json").exists() else read_benepar(folder)
     pipe = next((pipe for _, pipe in own.pipeline if isinstance(pipe, ConstituencyPipe)), None)
@@ -221,11 +218,3 @@ def nltk_folders() -> list[str]:
     else:
         at += ["/usr/share", "/usr/local/share", "/usr/lib", "/usr/local/lib"]
     return list(map(os.path.expanduser, (*named, *(f"{up}/nltk_data" for up in ("~", *at)))))
-
-
-@cache
-def _say() -> None:
-    logger.warning(
-        "'benepar' is lal_constituency of spacy-lal with the weights of benepar, whose trees it "
-        "finds; see docs/migrating-from-benepar.md"
-    )

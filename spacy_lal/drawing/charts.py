@@ -1,7 +1,5 @@
 """Charts: bars of attention heads' contributions, heat maps, and spans' probabilities."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy
@@ -139,12 +137,13 @@ def heat_map_svg(
     rows: Sequence[tuple[str, Floats, float]],
     legend: str,
     *,
+    numbers: bool = False,
     styled: bool = True,
 ) -> str:
     """Draw a row of shades for each of rows: (name, weight of each word [n], weight of the darkest
-    shade). legend: description of the darkest shade."""
+    shade). legend: description of the darkest shade. numbers: whether cells have their weights."""
     shown, slanted = _slanted(words)
-    cell_x, cell_y, left = 24.0, 22.0, 70.0
+    cell_x, cell_y, left = 40.0 if numbers else 24.0, 22.0, 90.0 if numbers else 70.0
     top = 34 + slanted + 14
     bottom = top + cell_y * len(rows)
     parts = [_heading(heading)]
@@ -154,9 +153,14 @@ def heat_map_svg(
         y = top + k * cell_y
         parts.append(text(left - 8, y + 15, name, size=11, anchor="end"))
         for t, weight in enumerate(weights.tolist()):
-            fill = shade(weight / (darkest or 1.0))
+            part, x = weight / (darkest or 1.0), left + t * cell_x
             said = f"{name}, {words[t]}: {weight:.3f}"
-            parts.append(rect(left + t * cell_x, y, cell_x - 1, cell_y - 1, fill, said))
+            parts.append(rect(x, y, cell_x - 1, cell_y - 1, shade(part), said))
+            if numbers:
+                ink, middle = PAPER if part > 0.55 else INK, x + cell_x / 2
+                parts.append(
+                    text(middle, y + 15, f"{weight:.2f}", size=11, anchor="middle", fill=ink)
+                )
     parts += scale(left, bottom + 17, legend)
     right = max(left + cell_x * len(shown) + slanted + 16, 320.0)
     return svg(right, bottom + 40, title, parts, styled=styled)
@@ -171,28 +175,12 @@ def layer_attention_svg(alpha: ArrayLike, *, names: Sequence[str] = (), styled: 
     labels = list(names) or [f"layer {k}" for k in range(1, n_layers + 1)]
     if len(labels) != n_layers:
         raise ValueError(f"labels must name each of the {n_layers} layers: got {len(labels)} names")
-    title = "Attention over layers"
-    left, top, cell_x, cell_y = 90.0, 58.0, 46.0, 24.0
-    bottom = top + cell_y * n_layers
-    greatest = float(weights.max()) or 1.0
-    columns = [(f"head {j + 1}", str(j + 1), weights[:, j]) for j in range(n_heads)]
-    columns.append(("mean", "mean", weights.mean(1)))
-    parts = [_heading(title), text(left - 8, top - 8, "head", size=11, anchor="end", fill=FAINT)]
-    for column, (name, shown, head_weights) in enumerate(columns):
-        x = left + cell_x * column + (10 if column == n_heads else 0)
-        parts.append(text(x + cell_x / 2, top - 8, shown, size=11, anchor="middle", fill=FAINT))
-        for k, weight in enumerate(head_weights.tolist()):
-            y = bottom - cell_y * (k + 1)
-            said = f"{labels[k]}, {name}: {weight:.3f}"
-            ink = PAPER if weight > 0.55 * greatest else INK
-            middle, number = x + cell_x / 2, f"{weight:.2f}"
-            parts.append(rect(x, y, cell_x - 1, cell_y - 1, shade(weight / greatest), said))
-            parts.append(text(middle, y + 16, number, size=11, anchor="middle", fill=ink))
-    for k, label in enumerate(labels):
-        parts.append(text(left - 8, bottom - cell_y * (k + 1) + 16, label, size=11, anchor="end"))
-    parts += scale(left, bottom + 14, f"{greatest:.2f}")
-    right = max(left + cell_x * len(columns) + 30, 260.0)
-    return svg(right, bottom + 38, title, parts, styled=styled)
+    title, greatest = "Attention over layers", float(weights.max()) or 1.0
+    columns = [*(f"head {j}" for j in range(1, n_heads + 1)), "mean"]
+    table = numpy.column_stack([weights, weights.mean(1)])
+    rows = [(name, row, greatest) for name, row in zip(labels, table, strict=True)][::-1]
+    legend = f"{greatest:.2f}"
+    return heat_map_svg(title, title, columns, rows, legend, numbers=True, styled=styled)
 
 
 def probabilities_svg(

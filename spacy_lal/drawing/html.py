@@ -1,13 +1,11 @@
 """HTML pictures, as valid XML without inline styles (pages may forbid them): elements, style sheet,
 and sentences with chips around semantic roles or lines under errors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from .palette import DARK, FAINT, INK, MISSED, PAPER, ROLES, RULE, certain, doubt, role, style
+from .palette import certain, role, style
 from .sentence import Phrase, RoleFrame, Sentence
 from .svg import direction, xml
 
@@ -36,34 +34,10 @@ def tenth(probability: float | None) -> int:
     return round(certain(probability) * TENTHS)
 
 
-def _variables(dark: bool) -> str:
-    names = {"ink": INK, "faint": FAINT, "paper": PAPER, "rule": RULE, "wrong": MISSED}
-    values = {name: DARK[colour] if dark else colour for name, colour in names.items()}
-    values |= {f"role-{name.lower()}": pair[dark] for name, pair in ROLES.items()}
-    for k in range(TENTHS + 1):
-        light = doubt(k / TENTHS)
-        values[f"doubt-{k}"] = DARK[light] if dark else light
-    return "".join(f"--lal-{name}:{value};" for name, value in values.items())
-
-
-def _rules() -> Iterator[str]:
-    for name in map(str.lower, ROLES):
-        yield f".lal-role-{name}{{background:var(--lal-role-{name})}}"
-    for k in range(TENTHS + 1):
-        yield f".lal-doubt-{k}{{background:var(--lal-doubt-{k})}}"
-        mixed = f"color-mix(in srgb,var(--lal-wrong) {25 + 75 * k // TENTHS}%,transparent)"
-        yield f".lal-p{k}{{text-decoration-color:{mixed}}}"
-
-
 @cache
 def text_style() -> str:
     """Return the style sheet of HTML pictures."""
-    rules = Path(__file__).with_name("text.css").read_text(encoding="utf8").strip()
-    return (
-        f".lal-text{{{_variables(False)}}}"
-        f"@media (prefers-color-scheme:dark){{.lal-text{{{_variables(True)}}}}}"
-        f"{rules}{''.join(_rules())}"
-    ).replace("\n", "")
+    return Path(__file__).with_name("text.css").read_text(encoding="utf8").replace("\n", "")
 
 
 def all_styles() -> str:

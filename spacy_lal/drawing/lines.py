@@ -1,8 +1,6 @@
 """Lines of words with labelled brackets or arcs above them: roles, dependencies, and comparisons of
 gold and predicted annotation."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial

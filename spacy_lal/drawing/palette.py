@@ -1,8 +1,6 @@
 """Light and dark colours of all pictures (docs/decisions/023-pictures.md). Colour-blind readers can
 distinguish the hues of roles (Okabe and Ito 2008)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 
@@ -20,17 +18,8 @@ _DARK_SCALE = (20, 25, 33), (158, 206, 255)
 _DOUBT = (255, 255, 255), (245, 178, 84)
 _DARK_DOUBT = (20, 25, 33), (138, 84, 4)
 
-ROLES = {
-    "V": ("#d5dae1", "#414c5c"),
-    "ARG0": ("#c9e2f6", "#12466f"),
-    "ARG1": ("#fbdfae", "#664500"),
-    "ARG2": ("#c2ead9", "#0c513d"),
-    "ARG3": ("#f2d2e4", "#5f2d52"),
-    "ARG4": ("#faf0a8", "#534b00"),
-    "ARG5": ("#f8d2c0", "#662b14"),
-    "ARGM": ("#e4def5", "#40355f"),
-}
-"""Light and dark fill of a role's chip."""
+ROLES = ("V", "ARG0", "ARG1", "ARG2", "ARG3", "ARG4", "ARG5", "ARGM")
+"""Roles with a colour in text.css."""
 
 
 def _mixed(ends: tuple[tuple[int, ...], tuple[int, ...]], step: int) -> str:
@@ -42,7 +31,6 @@ def _mixed(ends: tuple[tuple[int, ...], tuple[int, ...]], step: int) -> str:
 DARK: dict[str, str] = {
     **{_mixed(_SCALE, k): _mixed(_DARK_SCALE, k) for k in range(STEPS + 1)},
     **{_mixed(_DOUBT, k): _mixed(_DARK_DOUBT, k) for k in range(STEPS + 1)},
-    **dict(ROLES.values()),
     PAPER: "#141921",
     INK: "#e8ecf2",
     FAINT: "#a3afbf",

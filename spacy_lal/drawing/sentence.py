@@ -1,7 +1,5 @@
 """Sentences and their annotation as plain values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from .svg import direction

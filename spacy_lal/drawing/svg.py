@@ -4,8 +4,6 @@ Other fonts come close. Where all characters are known, pictures state the width
 which fits other fonts.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Protocol, TypeVar
 
@@ -95,21 +95,32 @@ def _write(cells: dict[int, str], text: str, column: int) -> None:
 def to_forest(tree: Tree) -> str:
     r"""Return the tree as a `forest` environment, words at the foot. LaTeX needs
     `\usepackage{forest}`, and `\usepackage[T1]{fontenc}` or XeLaTeX."""
-    lines = [r"\begin{forest}", "for tree={parent anchor=south, child anchor=north}"]
-    stack: list[tuple[Tree | None, int]] = [(tree, 0)]
+
+    def shown(node: Tree) -> tuple[str, bool]:
+        label, word = _latex(node.label), node.word
+        whole = f"[{{{label}}} [{{{_latex(word or '')}}}, tier=word]]"
+        return (f"[{{{label}}}", False) if word is None else (whole, True)
+
+    head = [r"\begin{forest}", "for tree={parent anchor=south, child anchor=north}"]
+    return "\n".join([*head, *outline(tree, shown, "]"), r"\end{forest}", ""])
+
+
+def outline(tree: Self, shown: Callable[[Self], tuple[str, bool]], closing: str) -> list[str]:
+    """Return an indented line for each node. shown: text of a node, and whether it is the whole
+    node; otherwise the lines of its children follow, the last with the closing bracket."""
+    lines: list[str] = []
+    stack: list[tuple[Self | None, int]] = [(tree, 0)]
     while stack:
         node, depth = stack.pop()
         if node is None:
-            lines[-1] += "]"
+            lines[-1] += closing
             continue
-        indent = "  " * min(depth, DEEPEST_INDENT)
-        if node.word is not None:
-            lines.append(f"{indent}[{{{_latex(node.label)}}} [{{{_latex(node.word)}}}, tier=word]]")
-        else:
-            lines.append(f"{indent}[{{{_latex(node.label)}}}")
+        text, whole = shown(node)
+        lines.append("  " * min(depth, DEEPEST_INDENT) + text)
+        if not whole:
             stack.append((None, depth))
             stack.extend((child, depth + 1) for child in reversed(node.children))
-    return "\n".join([*lines, r"\end{forest}", ""])
+    return lines
 
 
 def _latex(text: str) -> str:

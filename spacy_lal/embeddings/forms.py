@@ -17,7 +17,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from ..bridge.shim import Output, TorchShim, rows_of_docs, torch_shim, torch_shims
 from ..bridge.weights import Header
-from ..layers.char_lstm import CharLSTM
+from ..layers.bilstm import CharLSTM
 from ..layers.settings import Settings, with_settings_of
 from ..trees.brackets import STRAIGHT_QUOTES
 

@@ -3,8 +3,6 @@
 BERT and its kin are modules of this package: Hugging Face's library takes seconds to import.
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import json
@@ -21,6 +19,7 @@ from ..layers.bert import ACTIVATIONS, Bert, BertSizes
 WEIGHTS = "model.safetensors"
 """The file with the weights in the folder of a pretrained transformer."""
 BUCKETS = "relative_attention_num_buckets"
+"""Key of the number of relative distances, which MPNet alone has."""
 SIZES = {size.name for size in fields(BertSizes)} - {"embedding_size", "first_position", BUCKETS}
 """Sizes of `Bert` that config.json always has."""
 PADDING = {"bert": 0, "electra": 0, "mpnet": 1, "roberta": 1, "xlm-roberta": 1}

@@ -1,7 +1,5 @@
 """Windows of Docs that a transformer reads one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple

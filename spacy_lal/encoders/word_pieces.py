@@ -1,7 +1,5 @@
 """Word pieces for transformers, in batches of windows."""
 
-from __future__ import annotations
-
 import json
 from typing import Literal, NamedTuple
 

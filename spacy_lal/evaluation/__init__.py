@@ -1,7 +1,5 @@
 """Scores and speed of a pipeline on corpora: parses, roles, errors; from gold words or raw text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any

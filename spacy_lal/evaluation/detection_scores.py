@@ -12,8 +12,6 @@ a missing one.
     articles	I have [car].	I have a car.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import time

@@ -5,8 +5,6 @@ gold tags, so that EVALB skips no sentence over a mistagged comma; tag accuracy 
 text is the gold sentences of a paragraph.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping

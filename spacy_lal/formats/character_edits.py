@@ -8,8 +8,6 @@ Each annotator has a number and edits in text order: start, end, correction (or 
 https://www.cl.cam.ac.uk/research/nl/bea2019st/
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -91,7 +89,6 @@ class CharacterEdits(Corrections):
                     words=[word.text for word in words[start:end]],
                     edits=own,
                     line=number,
-                    annotators=frozenset(annotator for annotator, _ in read.edits),
                     spaces=spaces[start:end],
                 )
 

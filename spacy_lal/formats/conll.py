@@ -14,8 +14,6 @@ word sense, speaker, named entities, roles of each predicate, coreference.
 https://conll.cemantix.org/2012/data.html
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

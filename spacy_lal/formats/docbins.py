@@ -1,7 +1,5 @@
 """Reading and writing of `.spacy` files without a search for plug-ins at every span group."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache

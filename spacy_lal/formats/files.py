@@ -1,7 +1,5 @@
 """Text of files, plain or compressed; files and folders that are written as a whole."""
 
-from __future__ import annotations
-
 import bz2
 import errno
 import gzip

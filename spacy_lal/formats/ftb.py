@@ -7,8 +7,6 @@ evalb_spmrl counts SENT, and ignores TOP, ROOT, S1 and VROOT.
 D. Seddah et al. (2013), Overview of the SPMRL 2013 Shared Task.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial

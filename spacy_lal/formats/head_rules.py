@@ -11,8 +11,6 @@ ctb       phrases of the Penn Chinese Treebank: Y. Zhang and S. Clark (2008), A 
           after H. Sun and D. Jurafsky (2004), Shallow Semantic Parsing of Chinese.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from enum import StrEnum

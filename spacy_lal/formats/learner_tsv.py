@@ -7,8 +7,6 @@ https://ilexir.co.uk/datasets/index.html
 https://github.com/spraakbanken/multiged-2023
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -11,11 +11,9 @@ https://www.comp.nus.edu.sg/~nlp/conll14st.html
 https://github.com/chrisjbryant/errant
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, NamedTuple
 
@@ -75,36 +73,45 @@ class Edit(NamedTuple):
 class M2Sentence:
     """A sentence and the edits of all its annotators, in file order.
 
-    annotators: all who read the sentence, also those without edits.
     spaces: whether whitespace follows each word, None if unknown.
     """
 
     words: Sequence[str]
     edits: Sequence[Edit]
     line: int = 1
-    annotators: frozenset[int] = frozenset({0})
     spaces: Sequence[bool] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Corrections(Files):
-    """A format of sentences with edits. A word is wrong if any annotator marks it."""
+    """A format of sentences with edits. A word is wrong if any annotator marks it, or if the one
+    does that `annotator` names."""
 
     types: Annotated[ErrorTypes, "Labels: only ERROR; M, U and R; or the file's own types."] = (
         ErrorTypes.none
     )
+    annotator: Annotated[int | None, "Number of the one annotator to follow. Default: all."] = None
 
     def edited(self, text: str, source: str) -> Iterator[M2Sentence]:
         """Yield the sentences of the text of a file. Raises FormatError."""
         raise NotImplementedError
 
     def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
+        annotators: set[int] = set()
         for found in self.edited(text, source):
+            annotators |= {edit.annotator for edit in found.edits}
+            if self.annotator is not None:
+                own = [edit for edit in found.edits if edit.annotator == self.annotator]
+                found = replace(found, edits=own)
             if found.words:
                 labels, at = labels_of(found, self.types), begins_of(found)
                 yield TreebankSentence(found.words, found.spaces, errors=labels, error_begins=at)
             else:
                 losses.left_out["dropped"].append((f"{source}:{found.line}", "no words"))
+        if annotators and self.annotator not in {None, *annotators}:
+            numbers = ", ".join(map(str, sorted(annotators)))
+            message = f"no edits of annotator {self.annotator}, only of {numbers}"
+            raise ValueError(f"{source}: {message}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,24 +121,22 @@ class M2(Corrections):
     pattern: Pattern = "*.m2"
 
     def edited(self, text: str, source: str) -> Iterator[M2Sentence]:
-        """Yield the sentences of an M2 text. A sentence without edits was read by annotator 0.
-        Raises FormatError for a malformed line, or an edit outside of its sentence."""
+        """Yield the sentences of an M2 text. Raises FormatError for a malformed line, or an edit
+        outside of its sentence."""
         words: list[str] | None = None
         edits: list[Edit] = []
-        annotators: set[int] = set()
         first = 0
         # The final "S" ends the last sentence.
         for number, line in enumerate([*text.split("\n"), "S"], start=1):
             if line == "S" or line.startswith("S "):
                 if words is not None:
-                    yield M2Sentence(words, edits, first, frozenset(annotators or {0}))
-                words, edits, annotators, first = words_of(line[1:]), [], set(), number
+                    yield M2Sentence(words, edits, first)
+                words, edits, first = words_of(line[1:]), [], number
             elif line.startswith("A "):
                 if words is None:
                     message = "an edit (line A) stands before any sentence (line S)"
                     raise FormatError(message, source, number)
                 edit = _edit(line, len(words), source, number)
-                annotators.add(edit.annotator)
                 if edit.start >= 0:
                     edits.append(edit)
             elif line.strip():

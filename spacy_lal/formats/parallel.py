@@ -4,8 +4,6 @@ Edits come from an alignment of a sentence's words with its correction's.
 https://github.com/keisks/jfleg
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -56,7 +54,6 @@ class ParallelSentences(Corrections):
                     for edit in edits_between(words, other)
                 ],
                 line=number,
-                annotators=frozenset(range(len(others))),
             )
 
 

@@ -1,8 +1,6 @@
 """Bracketed treebanks: the Penn Treebank's `.mrg`, the Chinese one's SGML wrappers, the Vietnamese
 one's `<s> … </s>`, SPMRL's `##feature##` labels, and plain one-tree-a-line files."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator

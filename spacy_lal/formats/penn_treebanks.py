@@ -4,8 +4,6 @@ Heads and relations, or tags, may come from CoNLL-X files {train,dev,test}.conll
 sentences in the same order.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

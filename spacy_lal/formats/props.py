@@ -6,8 +6,6 @@ begin and end: `(A0*`, `*`, `*)`, `(V*)`.
 https://www.cs.upc.edu/~srlconll/spec.html
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The interface of formats: dataclasses whose fields are options of `convert`."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """One treebank sentence of any format, and its Doc."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

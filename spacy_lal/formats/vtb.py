@@ -9,8 +9,6 @@ P.-T. Nguyen, X.-L. Vu, T.-M.-H. Nguyen, V.-H. Nguyen and H.-P. Le (2009), Build
 Syntactically-Annotated Corpus of Vietnamese.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

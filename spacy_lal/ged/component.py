@@ -21,10 +21,10 @@ from ..batching.sentences import sentence_starts
 from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, count, same_tokens
 
-EMBEDDING = {"@architectures": "spacy-lal.WordAffixEmbed.v1", "word_width": 128, "affix_width": 32}
+_EMBEDDING = {"@architectures": "spacy-lal.WordAffixEmbed.v1", "word_width": 128, "affix_width": 32}
 DEFAULT_MODEL = {
     "@architectures": "spacy-lal.MHMLA.v1",
-    "layers": {"@architectures": "spacy-lal.BiLSTMLayers.v1", "tok2vec": EMBEDDING},
+    "layers": {"@architectures": "spacy-lal.BiLSTMLayers.v1", "tok2vec": _EMBEDDING},
 }
 """The model of a component whose config names none."""
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from threading import Lock
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy
@@ -36,6 +37,7 @@ def build_transformer_layers_v1(
     transformer_config: dict[str, Any] | None = None,
     mixed_precision: bool = False,
     sentences: SentencePolicy = "split",
+    pretrained: bool = True,
 ) -> Model[list[Doc], Floats3d]:
     """Fine-tune a pretrained transformer, and return the outputs of all its layers.
 
@@ -51,6 +53,8 @@ def build_transformer_layers_v1(
         `spacy-transformers.TransformerModel.v3`.
     sentences: "split", "existing" or "doc"; see `lal_constituency`. A detector trained on single
         sentences should read single sentences.
+    pretrained: false for a transformer of these sizes, with this tokenizer, but with new weights by
+        the training's seed: the paper's BERT without pretraining (section 4.3).
 
     The transformer can't be shared, because listeners return only the gradient of the last layer.
     spacy-transformers stores its weights.
@@ -81,7 +85,7 @@ def build_transformer_layers_v1(
         _forward,
         init=_init,
         layers=[transformer],
-        attrs={"embeddings": embeddings},
+        attrs={"embeddings": embeddings, "pretrained": pretrained},
         dims={"nO": None},
     )
 
@@ -153,9 +157,22 @@ def _with_gradients_of_all_layers(
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     transformer = model.layers[0]
+    if not (model.attrs["pretrained"] or transformer.attrs["has_transformer"]):
+        _set_untrained(transformer)
     # without Docs: it can't cut windows before it has a tokenizer
     transformer.initialize()
     model.set_dim("nO", transformer.get_dim("nO"))
+
+
+def _set_untrained(transformer: Any) -> None:
+    """Give it a tokenizer and new weights; no pretrained weights are read or downloaded."""
+    from spacy_transformers.layers.transformer_model import huggingface_from_pretrained
+    from transformers import AutoModel
+
+    made = SimpleNamespace(from_pretrained=lambda _, config: AutoModel.from_config(config))
+    settings = (transformer._init_tokenizer_config, transformer._init_transformer_config)
+    found = huggingface_from_pretrained(transformer.attrs["name"], *settings, model_cls=made)
+    transformer.attrs["set_transformer"](transformer, found)
 
 
 def _forward(

@@ -1,7 +1,5 @@
 """Contributions of label attention heads to span vectors."""
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 import torch

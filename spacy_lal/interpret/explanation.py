@@ -1,8 +1,6 @@
 """`explain`: the label attention heads over the sentences of a Doc (docs/usage/explain.md says what
 the numbers mean)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast

@@ -1,7 +1,5 @@
 """Distributions in models: marginals of all spans, attention over layers for each word."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy

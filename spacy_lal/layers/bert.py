@@ -1,7 +1,5 @@
 """The encoder of BERT (Devlin et al. 2019), RoBERTa, XLM-R, Electra and MPNet."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Biaffine products (Dozat and Manning 2017): scores of pairs of vectors, of all or chosen ones."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import torch

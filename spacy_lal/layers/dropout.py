@@ -1,7 +1,5 @@
 """Dropout modules with a rate that a training loop may set."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn

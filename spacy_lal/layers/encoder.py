@@ -1,7 +1,5 @@
 """The encoder: self-attention layers, the Label Attention Layer, and fenceposts."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

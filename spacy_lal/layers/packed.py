@@ -1,7 +1,5 @@
 """The real rows of a padded batch, packed without padding."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 

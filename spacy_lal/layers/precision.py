@@ -1,7 +1,5 @@
 """Products of bfloat16 numbers, where the processor has instructions for them."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import torch

@@ -1,7 +1,5 @@
 """Dependency paths between words and predicates, and their vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from itertools import product
 from typing import NamedTuple

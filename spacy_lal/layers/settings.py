@@ -1,7 +1,5 @@
 """Settings of networks: frozen values that configs create, that build modules and go to JSON."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields

@@ -1,21 +1,18 @@
-"""Answers about a text, as plain values, with their schema: all that the page knows of pipelines.
+"""Answers about a text, as plain values: all that the page knows of pipelines.
 
-A further view is an entry of `VIEWS` that `views` yields; a further field of answers is one of
-`Answer`, filled by `answer`, and shown by `static/page.js`.
+A further view is an entry of `VIEWS` that `views` yields; a further field of answers is filled by
+`answer`, described in `static/openapi.json` and shown by `static/page.js`.
 """
-
-from __future__ import annotations
 
 import time
 from typing import Any
 
-from pydantic import BaseModel, Field
 from spacy.language import Language
 from spacy.pipeline import DependencyParser
 from spacy.tokens import Doc
 
 from ..annotate.other_language import other_language
-from ..annotate.records import AnnotatedText, doc_record, layers_of
+from ..annotate.records import doc_record, layers_of
 from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
 from ..drawing.charts import ranked
 from ..formats.conllu import format_conllu
@@ -30,37 +27,6 @@ from ..visualize import STYLES, render
 
 HEADS = 5
 """Number of attention heads in an answer for each constituent: those that contribute most."""
-
-
-class RankedTree(BaseModel):
-    """One of the best trees of a sentence."""
-
-    brackets: str
-    log_prob: float | None
-    picture: str
-
-
-class Contribution(BaseModel):
-    """The heads that contribute most to a constituent, each with its share."""
-
-    start: int
-    end: int
-    heads: list[tuple[int, float]]
-
-
-class Answer(BaseModel):
-    """All annotations of the pipeline, and further results on request."""
-
-    model: str
-    record: AnnotatedText
-    brackets: list[str] = []
-    conllu: str
-    picture: str = Field("", description="SVG or HTML, which are XML.")
-    kbest: list[list[RankedTree]] = []
-    contributions: list[Contribution] = []
-    threshold: float = Field(0.5, description="The detector's own.")
-    warning: str = Field("", description="Of a text that isn't in the pipeline's language.")
-    seconds: float
 
 
 VIEWS = {
@@ -100,7 +66,7 @@ def views(nlp: Language) -> list[str]:
 
 
 def answer(nlp: Language, text: str, view: str = "", trees: int = 0) -> dict[str, Any]:
-    """Return the fields of an `Answer` but for the model's name, those that were asked for.
+    """Return the fields that were asked for, without the model's name.
 
     view: "" and "kbest" have no picture. trees: how many of the best trees to list. The values
     outlive spaCy's memory zone.

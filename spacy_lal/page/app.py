@@ -1,15 +1,13 @@
 """The server: an ASGI application and its queue. One thread annotates, as spaCy and memory allow no
 more."""
 
-from __future__ import annotations
-
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -26,9 +24,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from .. import __version__
-from ..annotate.records import first_error
+from ..annotate.records import AnnotatedText, first_error
 from ..drawing.html import all_styles
-from .answers import VIEWS, Answer, answer, views
+from .answers import VIEWS, answer, views
 
 STATIC = Path(__file__).parent / "static"
 """Folder of the page's static files."""
@@ -52,8 +50,6 @@ HEADERS = {
 """Headers of all answers; they forbid everything that the page doesn't need."""
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """Host names of this machine."""
-REFUSALS = (400, 413, 415, 500, 503)
-"""Status codes of answers without annotation."""
 
 T = TypeVar("T")
 _OneOf: Any = Literal
@@ -103,20 +99,6 @@ class Worker:
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
-
-
-class Health(BaseModel):
-    """The server is running."""
-
-    status: str
-    models: list[str]
-    waiting: int
-
-
-class Refusal(BaseModel):
-    """The description of an error."""
-
-    error: str
 
 
 def question_type(models: Mapping[str, list[str]], limits: Limits) -> type[BaseModel]:
@@ -250,31 +232,9 @@ def _checked(
 
 def openapi(question: type[BaseModel]) -> dict[str, Any]:
     """Return the OpenAPI description of the server."""
-    bodies: list[Any] = [(body, "validation") for body in (question, Answer, Health, Refusal)]
+    described: dict[str, Any] = json.loads((STATIC / "openapi.json").read_text(encoding="utf8"))
+    described["info"]["version"] = __version__
+    bodies: list[Any] = [(body, "validation") for body in (question, AnnotatedText)]
     _, schemas = models_json_schema(bodies, ref_template="#/components/schemas/{model}")
-
-    def content(body: type[BaseModel]) -> dict[str, Any]:
-        schema = {"$ref": f"#/components/schemas/{body.__name__}"}
-        return {"content": {"application/json": {"schema": schema}}}
-
-    parse = {
-        "summary": "Annotate a text.",
-        "requestBody": {"required": True, **content(question)},
-        "responses": {
-            "200": {"description": "All that the pipeline finds.", **content(Answer)},
-            **{
-                str(status): {"description": HTTPStatus(status).phrase, **content(Refusal)}
-                for status in REFUSALS
-            },
-        },
-    }
-    health = {
-        "summary": "Whether the server is there.",
-        "responses": {"200": {"description": "It is.", **content(Health)}},
-    }
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "spacy-lal", "version": __version__},
-        "paths": {"/parse": {"post": parse}, "/health": {"get": health}},
-        "components": {"schemas": schemas["$defs"]},
-    }
+    described["components"]["schemas"] |= schemas["$defs"]
+    return described

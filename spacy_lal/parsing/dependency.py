@@ -23,8 +23,8 @@ class LabelAttentionDependency(ParserPipe):
     """`lal_dependency`: writes `token.head` and `token.dep`, and tags where there are none.
 
     model: maps Docs to `ParserScores` with arcs. decoder: "nonprojective", the best tree;
-        "projective", the best without crossing arcs; "greedy", every word's best head, corrected if
-        these heads make no tree. All trees have one root.
+        "projective", the best without crossing arcs; "greedy", every word's best head, or the
+        best projective tree if these make no tree. All trees have one root.
     arc_weight, relation_weight, tag_weight: weights of the losses. overwrite_heads: overwrite heads
         that another parser has set; sentence boundaries then follow the new heads.
     sentences, max_sentence_length, long_sentences: see `Reading`; all words of a "flat" sentence

@@ -1,7 +1,5 @@
 """Gold trees, heads and tags of training examples, aligned to the predicted Doc, as tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

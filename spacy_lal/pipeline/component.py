@@ -1,7 +1,5 @@
 """A trainable component that stores its torch modules, except transformers, as safetensors."""
 
-from __future__ import annotations
-
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

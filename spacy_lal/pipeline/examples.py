@@ -1,7 +1,5 @@
 """Counts of training examples, made in one pass."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Loading of pipelines, with the damaged file in the error, and look-up of their components."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from functools import partial

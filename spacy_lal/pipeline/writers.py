@@ -1,7 +1,5 @@
 """Parses of sentences, and writers of their tags, heads and borders to Docs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """Checkpoints of benepar 0.2: the folder of a release, or the .pt file of a training."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,15 +10,7 @@ from torch import Tensor
 
 from ..encoders.hugging_face import first_position, is_bert, padding_of
 from ..layers.label_attention import EncoderSettings
-from .imported import (
-    SPAN_SCORER,
-    character_table,
-    converting,
-    lstm_names,
-    published_pipeline,
-    renamed,
-)
-from .input_encoder import NAME
+from .imported import character_table, converting, published_pipeline, renamed
 from .restricted import read_checkpoint
 from .transformer import CONFIG, EncoderFolder, Json, read_encoder, read_json, transformer_state
 
@@ -30,21 +20,7 @@ WINDOW = 512
 """Pieces that an encoder without its own limit (T5) reads at once."""
 LONGEST = 512
 """Words of the longest sentence parsed whole, if the model has that many positions."""
-LAYERS = r"encoder\.layers\.(\d+)"
-"""Names of layers of benepar's encoder, with their number."""
-NAMES = {
-    **SPAN_SCORER,
-    **lstm_names("char_encoder"),
-    r"project_pretrained\.(.+)": rf"{NAME}piece_projection.\1",
-    r"add_timing\.timing_table": f"{NAME}positions",
-    r"add_timing\.norm\.(.+)": rf"{NAME}layer_norm.\1",
-    rf"{LAYERS}\.norm_attn\.(.+)": r"encoder.attention_layers.\1.layer_norm.\2",
-    rf"{LAYERS}\.norm_ff\.(.+)": r"encoder.feed_forward_layers.\1.layer_norm.\2",
-    rf"{LAYERS}\.linear(\d)\.linear_([cp])\.(.+)": r"encoder.feed_forward_layers.\1.w_\2\3.\4",
-    r"f_tag\.(.+)": r"tags.\1",
-}
-"""Names of parameters; see `renamed`."""
-ATTENTION = re.compile(rf"{LAYERS}\.self_attn\.w_(qkv|o)_([cp])")
+ATTENTION = re.compile(r"encoder\.layers\.(\d+)\.self_attn\.w_(qkv|o)_([cp])")
 """Names of self-attention parameters, of content and of position."""
 
 
@@ -85,7 +61,7 @@ def _convert(
     attends, width = bool(hparams["use_encoder"]), hparams["d_model"]
     attention = {name for name in given if ATTENTION.fullmatch(name)}
     others = {name: tensor for name, tensor in given.items() if name not in attention}
-    state = renamed(others, NAMES, unread=r"pretrained_model\..+")
+    state = renamed(others, {}, unread=r"pretrained_model\..+")
     for name in attention:
         state |= _attention(name, given[name])
     if attends and "tags.0.weight" in state:

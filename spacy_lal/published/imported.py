@@ -1,9 +1,8 @@
 """Pipelines made from published checkpoints, and their output."""
 
-from __future__ import annotations
-
 import hashlib
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,27 +15,21 @@ from torch import Tensor
 from ..bridge.shim import torch_shim
 from ..formats.files import replace_folder
 from ..parsing.component import ParserPipe
-from ..parsing.network import NAMES
+from ..parsing.network import NAMES as KINDS
 from .input_encoder import NAME, PublishedInput
 from .network import Format, ReleasedSettings
 from .transformer import EncoderFolder
 
 TOKENIZERS = "tokenizers>=0.21"
 """Further requirement of an imported pipeline's package."""
-SPAN_SCORER = {
-    r"f_label\.0\.(.+)": r"scorer.hidden.\1",
-    r"f_label\.1\.(.+)": r"scorer.layer_norm.\1",
-    r"f_label\.3\.(.+)": r"scorer.output.\1",
-}
-"""Names of the span scorer of benepar and of the LAL parser; see `renamed`."""
+NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text("utf8"))
+"""Published names of parameters, as regular expressions, and templates of names here."""
 VECTORS = {
     "words": ("pretrained.weight", "words.weight"),
     "tags": ("tags.weight",),
     "characters": ("characters.embedding.weight",),
 }
 """Names of the vectors of words, tags and characters, in order of preference."""
-SCORES = {"dev": "const_evalb_f", "devuas": "dep_uas", "devlas": "dep_las"}
-"""Scores that the programs write into the names of files, in percent."""
 
 
 def character_table(values: list[str]) -> dict[str, Any]:
@@ -47,23 +40,14 @@ def character_table(values: list[str]) -> dict[str, Any]:
     return {"values": values, "around": around, "boundary": 3, **ends}
 
 
-def lstm_names(theirs: str) -> dict[str, str]:
-    """Return names of a CharLSTM whose embedding and LSTM have this prefix; see `renamed`."""
-    return {
-        rf"{theirs}\.emb(?:ed)?\.(.+)": rf"{NAME}characters.embedding.\1",
-        rf"{theirs}\.lstm\.(.+_l0)": rf"{NAME}characters.lstm.ahead.0.\1",
-        rf"{theirs}\.lstm\.(.+_l0)_reverse": rf"{NAME}characters.lstm.back.0.\1",
-    }
-
-
 def renamed(
     given: Mapping[str, Tensor], names: Mapping[str, str], unread: str = ".*"
 ) -> dict[str, Tensor]:
     """Return parameters by their names in this package's network. Raises KeyError for other names.
-    names: regular expressions of published names, with templates of ours. unread: ignored names."""
-    found = {}
+    names: as `NAMES`, before which they come. unread: ignored names."""
+    found, every = {}, {**names, **NAMES}
     for name, tensor in given.items():
-        matches = ((re.fullmatch(theirs, name), ours) for theirs, ours in names.items())
+        matches = ((re.fullmatch(theirs, name), ours) for theirs, ours in every.items())
         ours = next((match.expand(ours) for match, ours in matches if match), None)
         if ours is not None:
             found[ours] = tensor
@@ -129,7 +113,7 @@ def published_pipeline(
     transformer = encoder.config if encoder else None
     rows = PublishedInput(shapes=shapes, transformer=transformer, **input_encoder)
     header = {
-        **{name: outputs.get(name, []) for name in NAMES},
+        **{name: outputs.get(name, []) for name in KINDS},
         "settings": ReleasedSettings(rows, format=format, **network).to_json(),
         "reading": reading,
         "tokenizer": encoder.tokenizer.to_str() if encoder else None,
@@ -154,7 +138,7 @@ def write_imported(
     """Write the pipeline to a new folder atomically.
 
     kind: the format's name in the command. weights: the imported file; in meta.json, `imported` has
-        kind, name and SHA-256, and `performance` the scores that training wrote into the name.
+        kind, name and SHA-256.
     licence: of the published weights, as the user states it, `license` in meta.json.
     Raises FileExistsError if the folder exists and isn't empty.
     """
@@ -162,11 +146,7 @@ def write_imported(
         raise FileExistsError(f"{output} is there already, and not empty")
     with weights.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    scores = re.findall(r"_(?:best_)?(dev\w*)=(\d+\.\d+)", weights.name)
     nlp.meta["license"] = licence or ""
-    nlp.meta["performance"] = {
-        SCORES[name]: round(float(value) / 100, 6) for name, value in scores if name in SCORES
-    }
     nlp.meta["imported"] = {"kind": kind, "source": weights.name, "sha256": digest}
     output.parent.mkdir(parents=True, exist_ok=True)
     replace_folder(output, nlp.to_disk)

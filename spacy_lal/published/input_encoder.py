@@ -12,8 +12,7 @@ from torch import Tensor, nn
 
 from ..encoders.hugging_face import build_transformer
 from ..encoders.network import LayerMix
-from ..layers.bilstm import BiLSTM
-from ..layers.char_lstm import CharLSTM
+from ..layers.bilstm import BiLSTM, CharLSTM
 from ..layers.dropout import FeatureDropout
 from ..layers.input_encoders import with_positions
 from ..layers.layer_norm import LayerNorm

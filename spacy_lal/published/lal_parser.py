@@ -1,7 +1,5 @@
 """The released parser of Mrini et al. (2020), from the .pt file of its training."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,15 +11,7 @@ from torch import Tensor
 from ..layers.dependency_scorer import DependencySettings
 from ..layers.label_attention import EncoderSettings
 from ..structure.binarise import JOIN
-from .imported import (
-    SPAN_SCORER,
-    biaffine,
-    character_table,
-    converting,
-    lstm_names,
-    published_pipeline,
-    renamed,
-)
+from .imported import biaffine, character_table, converting, published_pipeline, renamed
 from .input_encoder import NAME
 from .restricted import read_checkpoint
 from .transformer import FAST, EncoderFolder, read_encoder, transformer_state
@@ -39,22 +29,6 @@ SPECIAL = {
     "xlnet": {"cls": "<cls>", "sep": "<sep>", "unk": "<unk>", "pad": "<pad>"},
 }
 """Special pieces, by transformer."""
-NAMES = {
-    **SPAN_SCORER,
-    r"embedding\.position_table": f"{NAME}positions",
-    r"embedding\.layer_norm\.(.+)": rf"{NAME}layer_norm.\1",
-    r"encoder\.attn_(\d+)\.(.+)": r"encoder.attention_layers.\1.\2",
-    r"encoder\.ff_(\d+)\.(.+)": r"encoder.feed_forward_layers.\1.\2",
-    r"dep_score\.arc_h\.(.+)": r"dependencies.arc_head.\1",
-    r"dep_score\.arc_c\.(.+)": r"dependencies.arc_dependent.\1",
-    r"dep_score\.type_h\.(.+)": r"dependencies.relation_head.\1",
-    r"dep_score\.type_c\.(.+)": r"dependencies.relation_dependent.\1",
-    r"dep_score\.bilinear\.U": "dependencies.relation.bilinear",
-    r"dep_score\.bilinear\.W_l": "dependencies.relation.left",
-    r"dep_score\.bilinear\.W_r": "dependencies.relation.right",
-    r"dep_score\.bilinear\.bias": "dependencies.relation.bias",
-}
-"""Names of parameters; see `renamed`."""
 
 
 def network_state(given: Mapping[str, Tensor], n_layers: int, **more: str) -> dict[str, Tensor]:
@@ -65,7 +39,7 @@ def network_state(given: Mapping[str, Tensor], n_layers: int, **more: str) -> di
         rf"encoder\.attn_{n_layers}\.(.+)": r"encoder.label_attention.\1",
         rf"encoder\.ff_{n_layers}\.(.+)": r"encoder.label_feed_forward.\1",
     }
-    state = renamed(given, names | NAMES | more)
+    state = renamed(given, names | more)
     # [h;1]^T W [c;1]
     return state | biaffine(
         "dependencies.arc", given["dep_score.attention.dep_weight"].unsqueeze(0)
@@ -116,7 +90,6 @@ def _convert(checkpoint: Path, folder: Path | None, lang: str) -> Language:
     if hparams["use_chars_lstm"]:
         # the transformer's output is ignored then, here too
         parts.append("characters")
-        names |= lstm_names("char_encoder")
         reading["characters"] = character_table(values["char"]) | {"escape": True}
     elif transformer is not None:
         parts.append("pieces")

@@ -14,8 +14,7 @@ from ..bridge.weights import Header
 from ..encoders.windows import alike
 from ..parsing.network import NAMES, Abilities, ParserNetwork, ParserSettings
 from .input_encoder import PublishedInput
-from .reading import SentenceReader
-from .treebank_words import text_of
+from .reading import SentenceReader, text_of
 
 Format = Literal["benepar", "lal-parser", "supar-constituency", "supar-dependency"]
 SLOPE = 0.1
@@ -77,13 +76,8 @@ class ReleasedNetwork(ParserNetwork):
             self.dependencies.slope = SLOPE
         self.tags: nn.Module | None = None
         if d_tag is not None:
-            layers = (
-                nn.Linear(width, d_tag),
-                nn.LayerNorm(d_tag),
-                nn.ReLU(),
-                nn.Linear(d_tag, n_tags),
-            )
-            self.tags = nn.Sequential(*layers)
+            hidden, output = nn.Linear(width, d_tag), nn.Linear(d_tag, n_tags)
+            self.tags = nn.Sequential(hidden, nn.LayerNorm(d_tag), nn.ReLU(), output)
 
     def annotate(self, x: Any, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         tags, annotations, fenceposts = super().annotate(x, lengths)

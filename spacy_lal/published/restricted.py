@@ -5,14 +5,12 @@ by `torch.load(weights_only=True)`, which refuses every other name before any ca
 listed classes, whose programs are absent, become data without constructor or methods.
 """
 
-from __future__ import annotations
-
 import pickletools
 import re
 import zipfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import torch
 
@@ -52,14 +50,14 @@ def _instructions(path: Path) -> Iterator[tuple[str, Any]]:
 class Inert:
     """Data of an object whose class is absent, as attributes."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Inert:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         return object.__new__(cls)
 
 
 class Absent(Inert):
     """Stand-in for a function; it accepts any call and has no effect."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Absent:
+    def __call__(self, *args: Any, **kwargs: Any) -> Self:
         return self
 
     def __setstate__(self, state: Any) -> None:

@@ -1,7 +1,5 @@
 """Parsers of supar: constituents (Zhang et al. 2020), heads (Dozat and Manning 2017)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,7 @@ from torch import Tensor
 from ..layers.biaffine_spans import BiaffineSpanSettings
 from ..layers.dependency_scorer import DependencySettings
 from ..layers.label_attention import EncoderSettings
-from .imported import biaffine, converting, lstm_names, published_pipeline, renamed
-from .input_encoder import NAME
+from .imported import biaffine, converting, published_pipeline, renamed
 from .network import Format
 from .restricted import Inert, read_checkpoint
 from .transformer import FAST, EncoderFolder, read_encoder, transformer_state
@@ -39,25 +36,6 @@ FUNCTIONS = [
     *("supar.utils.transform.__dict__", "supar.utils.transform.CoNLL.get_arcs"),
 ]
 """supar's functions on trees and text, unused here."""
-NAMES = {
-    **lstm_names("char_embed"),
-    r"word_embed\.(.+)": rf"{NAME}words.\1",
-    r"tag_embed\.(.+)": rf"{NAME}tags.\1",
-    r"pretrained\.(.+)": rf"{NAME}pretrained.\1",
-    r"embed_proj\.(.+)": rf"{NAME}pretrained_projection.\1",
-    r"char_embed\.projection\.(.+)": rf"{NAME}character_projection.\1",
-    r"(?:encoder|bert_embed)\.projection\.(.+)": rf"{NAME}piece_projection.\1",
-    r"(?:encoder|bert_embed)\.scalar_mix\.(.+)": rf"{NAME}mix.\1",
-    r"encoder\.f_cells\.(\d+)\.(.+)": rf"{NAME}lstm.ahead.\1.\2_l0",
-    r"encoder\.b_cells\.(\d+)\.(.+)": rf"{NAME}lstm.back.\1.\2_l0",
-    r"(span|label)_mlp_l\.linear\.(.+)": r"\1s.views.left.\2",
-    r"(span|label)_mlp_r\.linear\.(.+)": r"\1s.views.right.\2",
-    r"arc_mlp_h\.linear\.(.+)": r"dependencies.arc_head.\1",
-    r"arc_mlp_d\.linear\.(.+)": r"dependencies.arc_dependent.\1",
-    r"rel_mlp_h\.linear\.(.+)": r"dependencies.relation_head.\1",
-    r"rel_mlp_d\.linear\.(.+)": r"dependencies.relation_dependent.\1",
-}
-"""Names of parameters; see `renamed`."""
 ABOVE = ("span_mlp_l.linear.weight", "arc_mlp_h.linear.weight")
 """Names of parameters that read the encoder's rows."""
 BINARISED = ("|<>", "*")
@@ -94,7 +72,7 @@ def _convert(checkpoint: Path, folder: Path | None, lang: str) -> Language:
     for unknown in ("elmo", "lemma"):
         if unknown in feat:
             raise ValueError(f"{checkpoint}: it reads {unknown!r}, which can't be read here")
-    state = renamed(given, NAMES)
+    state = renamed(given, {})
     reading: dict[str, Any] = {}
     parts: list[str] = []
     stop = bool(fields["words"].get("eos"))

@@ -1,7 +1,5 @@
 """The transformer of a published checkpoint, and the folder of its tokenizer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -3,8 +3,6 @@
 Here are their counts of matches, and names of their scores in spaCy.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable
 
@@ -25,3 +23,7 @@ def named_scores(name: str, score: PRFScore) -> dict[str, float | None]:
     """Return `NAME_{p,r,f}`, None where nothing was counted."""
     values = score.to_dict() if len(score) else dict.fromkeys("prf")
     return {f"{name}_{key}": value for key, value in values.items()}
+
+
+def percent(part: int, whole: int) -> float:
+    return 100.0 * part / whole if whole else 0.0

@@ -1,10 +1,8 @@
 """Scores of dependency trees on Docs, in the three conventions of papers."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +123,7 @@ class _Parse(NamedTuple):
     attached: Bools
 
     @classmethod
-    def of(cls, doc: Doc) -> _Parse:
+    def of(cls, doc: Doc) -> Self:
         values = doc.to_array([HEAD, DEP, SENT_START, IS_SPACE]).view("int64")
         offsets, dep, starts, space = values.reshape(len(doc), 4).T
         relations = [token.dep_.lower() for token in doc]
@@ -152,7 +150,7 @@ class _Comparison(NamedTuple):
     y2x: AlignmentArray
 
     @classmethod
-    def of(cls, example: Example) -> _Comparison:
+    def of(cls, example: Example) -> Self:
         gold, found = _Parse.of(example.reference), _Parse.of(example.predicted)
         x2y, y2x = example.alignment.x2y, example.alignment.y2x
         to_gold, to_found = _one_to_one(x2y, y2x), _one_to_one(y2x, x2y)

@@ -6,8 +6,6 @@ Sentences beyond the program's limits (200 words, 200 brackets, 5,000 bytes a li
 the same rules.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections import Counter, defaultdict
@@ -16,10 +14,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
 from ..formats.files import read_bytes
+from . import percent
 
 OK, ERROR, SKIPPED = 0, 1, 2
 """The status of a sentence, as EVALB prints it."""
@@ -61,7 +61,7 @@ class EvalbParameters:
     max_errors: int = 10
 
     @classmethod
-    def load(cls, prm: str | Path) -> EvalbParameters:
+    def load(cls, prm: str | Path) -> Self:
         """Load one of `NAMED`, in any case, or else a .prm file, of `KEYWORD value` lines and `#`
         comments. Unknown keywords warn; DEBUG is ignored. Raises FileNotFoundError, or ValueError
         for a malformed number or pair."""
@@ -138,7 +138,7 @@ class Bracketing:
     @classmethod
     def from_string(
         cls, text: str, params: EvalbParameters, put_back: Mapping[int, int] | None = None
-    ) -> Bracketing:
+    ) -> Self:
         """Read one bracketed tree of any depth. Raises EvalbReadError on stray text. put_back: how
         often to take a deleted quote, by its number."""
         self = cls()
@@ -169,10 +169,6 @@ class Bracketing:
         return self
 
 
-def _percent(part: int, whole: int) -> float:
-    return 100.0 * part / whole if whole else 0.0
-
-
 @dataclass(frozen=True)
 class SentenceResult:
     """A row of EVALB's table. status: OK, ERROR or SKIPPED; only OK sentences are summed."""
@@ -189,11 +185,11 @@ class SentenceResult:
 
     @property
     def recall(self) -> float:
-        return _percent(self.matched, self.gold)
+        return percent(self.matched, self.gold)
 
     @property
     def precision(self) -> float:
-        return _percent(self.matched, self.test)
+        return percent(self.matched, self.test)
 
     @property
     def f1(self) -> float:
@@ -202,7 +198,7 @@ class SentenceResult:
 
     @property
     def tag_accuracy(self) -> float:
-        return _percent(self.tags, self.words)
+        return percent(self.tags, self.words)
 
     @property
     def complete(self) -> bool:
@@ -230,7 +226,7 @@ class Summary:
         return self._share(lambda r: r.complete)
 
     def _share(self, have_it: Callable[[SentenceResult], bool]) -> float:
-        return _percent(sum(map(have_it, self.valid)), len(self.valid))
+        return percent(sum(map(have_it, self.valid)), len(self.valid))
 
     def lines(self) -> Iterator[str]:
         """Yield the twelve lines of EVALB's summary."""

@@ -5,18 +5,18 @@ Reproduces every number of the shared task's program, srl-eval.pl (Carreras and 
 costs precision only with `end_to_end`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from typing import Self
 
 from spacy.scorer import PRFScore
 
 from ..annotations.frames import PREDICATE, FrameSpans, join_continuations
 from ..trees.tree import LabelledSpan
+from . import percent
 
 Piece = tuple[int, int]
 Pair = tuple[str | None, str | None]
@@ -41,8 +41,8 @@ class SrlReport:
     perfect: int = 0
     pairs: Counter[Pair] = field(default_factory=Counter)
 
-    def __add__(self, other: SrlReport) -> SrlReport:
-        return SrlReport(
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
             self.sentences + other.sentences,
             self.propositions + other.propositions,
             self.perfect + other.perfect,
@@ -69,19 +69,9 @@ class SrlReport:
         return sum((of for label, of in self.types.items() if label != PREDICATE), PRFScore())
 
     @property
-    def unlabelled(self) -> PRFScore:
-        """Counts of arguments other than V, regardless of labels."""
-        confused = sum(
-            count
-            for pair, count in self.pairs.items()
-            if pair[0] != pair[1] and None not in pair and PREDICATE not in pair
-        )
-        return self.overall + PRFScore(tp=confused, fp=-confused, fn=-confused)
-
-    @property
     def perfect_propositions(self) -> float:
         """Percentage of gold propositions whose arguments are all right."""
-        return _percent(self.perfect, self.propositions)
+        return percent(self.perfect, self.propositions)
 
     def format(self) -> str:
         """Return the report as the program prints it."""
@@ -100,28 +90,6 @@ class SrlReport:
             RULE,
             *verb,
         ]
-        return "\n".join(rows) + "\n"
-
-    def format_confusion(self) -> str:
-        """Return the program's output with -C: unlabelled arguments and confusions of labels."""
-        rule = "-" * 68
-        total = self.unlabelled
-        accuracy = _percent(self.overall.tp, total.tp)
-        labels: list[str | None] = [None, *self.types]
-        numbers = range(-1, len(self.types))
-        rows = [
-            rule,
-            f"{TITLES}{'lAcc':>8}",
-            f"{_row('Unlabeled', total)}  {accuracy:6.2f}",
-            rule,
-            "",
-            "---- Confusion Matrix: (one row for each correct role, with the distribution of "
-            "predictions)",
-            " " * 13 + "".join(f"{number:4d} " for number in numbers),
-        ]
-        for number, gold in zip(numbers, labels, strict=True):
-            cells = "".join(f"{self.pairs[gold, found]:4d} " for found in labels)
-            rows.append(f"{number:2d}: {gold or '-NONE-':<8} {cells}")
         return "\n".join(rows) + "\n"
 
 
@@ -175,10 +143,6 @@ def _arguments(spans: Sequence[LabelledSpan]) -> Iterator[tuple[tuple[Piece, ...
     spans = sorted(spans)
     for label, pieces in join_continuations(label for *_, label in spans):
         yield tuple(spans[i][:2] for i in pieces), label
-
-
-def _percent(part: int, whole: int) -> float:
-    return 100.0 * part / whole if whole else 0.0
 
 
 def _row(name: str, counts: PRFScore) -> str:

@@ -1,7 +1,5 @@
 """Certainty of a pipeline about the layers of a sentence, and accuracy by certainty."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, cast

@@ -53,11 +53,6 @@ class SilverSettings:
             raise ValueError(
                 "give how sure the pipeline must be of trees, heads or roles: at least one of these"
             )
-        if not 1 <= self.shortest <= self.longest:
-            raise ValueError(
-                "lengths of sentences must be at least 1 and in order: no sentence has "
-                f"{self.shortest} to {self.longest} words"
-            )
 
 
 def write_shards(

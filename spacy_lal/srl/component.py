@@ -376,8 +376,8 @@ def _written(doc: Doc) -> set[str]:
     return {layer for group in doc.spans.values() for layer in group.attrs.get(WROTE, ())}
 
 
-UNWEIGHTED = ["srl_per_type", "srl_pred_p", "srl_pred_r", "tag_acc", "dep_uas", "dep_las"]
-UNWEIGHTED += ["spans_srl_f", "spans_srl_p", "spans_srl_r", "spans_srl_per_type"]
+_UNWEIGHTED = ["srl_per_type", "srl_pred_p", "srl_pred_r", "tag_acc", "dep_uas", "dep_las"]
+_UNWEIGHTED += ["spans_srl_f", "spans_srl_p", "spans_srl_r", "spans_srl_per_type"]
 """Scores that training doesn't show."""
 
 make_lisa_srl = register_factory(
@@ -385,7 +385,7 @@ make_lisa_srl = register_factory(
     LisaSRL,
     assigns=["doc.spans", "token.tag", "token.head", "token.dep", "doc.sents"],
     score_weights={"srl_f": 1.0, "srl_p": 0.0, "srl_r": 0.0, "srl_pred_f": 0.0}
-    | dict.fromkeys(UNWEIGHTED),
+    | dict.fromkeys(_UNWEIGHTED),
     model={"@architectures": "spacy-lal.LISA.v1"} | DEFAULT_INPUT,
     scorer={"@scorers": "spacy-lal.srl_scorer.v1"},
 )

@@ -1,7 +1,5 @@
 """Decoding of LISA's scores to tags, predicates, roles and heads."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +31,7 @@ RoleDecoding = Literal["probabilities", "viterbi", "valid", "greedy"]
 CONTINUED = f"C-{PREDICATE}"
 """The label of a predicate's later pieces."""
 VERBS = (PREDICATE, CONTINUED)
+"""The labels of a predicate's pieces."""
 CORE = re.compile(r"B-A(RG)?[0-5A]")
 """Label at the start of a core role: ARG0 to ARG5 and ARGA, in CoNLL-2005 A0 to A5 and AA."""
 SMOOTHING = 0.1

@@ -1,8 +1,6 @@
 """LISA's gold frames, aligned to the predicted Doc, as tensors; and its losses, one cross-entropy
 for each task (Strubell et al. 2018, eq. 7)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast

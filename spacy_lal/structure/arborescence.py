@@ -9,8 +9,6 @@ All decoders ignore self-loops and scores past the `lengths` [B]; -inf forbids a
 tree even where all trees need a forbidden arc, or where scores are nan.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -39,19 +37,13 @@ def _without_loops(arcs: Tensor, lengths: Tensor) -> Tensor:
     return arcs.masked_fill(loops | ~words.unsqueeze(2) | ~heads.unsqueeze(1), -torch.inf)
 
 
-def _follow(heads: Tensor) -> tuple[Tensor, Tensor]:
-    """Climbs at least n heads from each of the nodes 0..n by pointer doubling.
-
-    Returns the end of each climb, 0 unless it is caught in a cycle, and the lowest node on it,
-    which identifies the cycle of a node that lies on one; both [B, n+1].
-    """
-    batch, n = heads.shape
+def _follow(heads: Tensor) -> Tensor:
+    """Climbs at least n heads from each of the nodes 0..n by pointer doubling; returns the end of
+    each climb [B, n+1], 0 unless it is caught in a cycle."""
     ends = torch.nn.functional.pad(heads, (1, 0))
-    lowest = torch.arange(n + 1, device=heads.device).expand(batch, -1)
-    for _ in range(n.bit_length()):
-        lowest = torch.minimum(lowest, lowest.gather(1, ends))
+    for _ in range(heads.shape[1].bit_length()):
         ends = ends.gather(1, ends)
-    return ends, lowest
+    return ends
 
 
 def mask_padding(arcs: Tensor, lengths: Tensor) -> Tensor:
@@ -68,7 +60,7 @@ def is_tree(heads: Tensor, lengths: Tensor) -> Tensor:
     lengths = lengths.to(heads.device)
     words = _words(lengths, heads.shape[1])
     exists = (heads >= 0) & (heads <= lengths.unsqueeze(1))
-    ends, _ = _follow(heads.long().where(words & exists, 0))
+    ends = _follow(heads.long().where(words & exists, 0))
     one_root = (words & (heads == 0)).sum(1) == 1
     return one_root & (exists | ~words).all(1) & (ends == 0).all(1)
 
@@ -236,38 +228,6 @@ def _arborescence(scores: NDArray[np.floating]) -> NDArray[np.int64]:
 
 @torch.no_grad()
 def greedy(arcs: Tensor, lengths: Tensor) -> Tensor:
-    """Returns heads [B, n]: each word's best head, repaired where these are no tree.
-
-    `nonprojective` scores at least as high. The repair of arcs [B, n, n+1] is a heuristic:
-
-    1. The root takes the word that gains most over its best word as a head. Other words that chose
-       the root take their best word.
-    2. On each cycle, the word that loses least leaves for its best head among the words that
-       descend from the root after step 1.
-
-    A repair may use arcs of score -inf even where another tree has none.
-    """
-    return _best_heads(arcs, lengths, _repaired)
-
-
-def _repaired(scores: Tensor, lengths: Tensor) -> Tensor:
-    n = scores.shape[1]
-    never = -torch.inf
-    from_root, among_words = scores[..., 0], scores[..., 1:]
-    best, heads = among_words.max(-1)
-    gain = torch.where(from_root == never, never, from_root - best)  # never nan
-    root = gain.argmax(1, keepdim=True)
-    heads = (heads + 1).scatter(1, root, 0).where(_words(lengths, n), 0)
-
-    ends, lowest = _follow(heads)
-    # climbing n heads takes the words of a cycle through all of its words
-    on_cycle = torch.zeros_like(ends, dtype=torch.bool).scatter(1, ends, True)[:, 1:]
-    descends, cycle = ends[:, 1:] == 0, lowest[:, 1:]
-    best, other = among_words.masked_fill(~descends.unsqueeze(1), never).max(-1)
-    other = torch.where(best == never, root, other)
-    now = scores.gather(2, heads.unsqueeze(2)).squeeze(2)
-    loss = torch.where(best == never, torch.inf, now - best)
-    rank = loss.argsort(dim=1, stable=True).argsort(dim=1)  # ties go to the first word
-    least = torch.full_like(ends, n).scatter_reduce(1, cycle, rank.where(on_cycle, n), "amin")
-    leaves = on_cycle & (rank == least.gather(1, cycle))
-    return torch.where(leaves, other + 1, heads)
+    """Returns heads [B, n]: each word's best head or, where these are no tree, the best projective
+    tree of arcs [B, n, n+1]."""
+    return _best_heads(arcs, lengths, projective)

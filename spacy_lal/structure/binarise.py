@@ -6,8 +6,6 @@ chains are joined to one label, and spans without a constituent (label 0) fill t
 binarisation or of all binarisations.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 

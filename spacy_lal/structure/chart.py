@@ -10,8 +10,6 @@ children (i, k), row j its right children (k, j), in order of the split k, so th
 spans of a width are views. Shorter sentences need no mask: m words read only spans inside (0, m).
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Any, NamedTuple

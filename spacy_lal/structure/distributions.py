@@ -4,13 +4,11 @@
 `TwoStageTrees` choose labels after the tree. Charts [B, S] are packed by width.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import torch
 import torch.nn.functional as F
@@ -168,7 +166,7 @@ class LabelledTrees(Trees):
     def log_prob(self, labels: Tensor) -> Tensor:
         return log_weight(self.scores, labels, self.lengths, self.group) - self.nodes.log_partition
 
-    def with_gold_groups(self, unknown: Tensor) -> LabelledTrees:
+    def with_gold_groups(self, unknown: Tensor) -> Self:
         """Returns the trees for training, in which `<H>` groups (`hpsg`) have a label, too. unknown
         [B]: in sentences without gold groups, 0 stands for either label (log-probabilities), or the
         search leaves groups out (margins)."""

@@ -9,8 +9,6 @@ sibling, together with that sibling, become the children of a new node labelled 
     (NP (CD two) (<H> (NN coffee) (HYPH -) (NN table)) (NNS books))
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

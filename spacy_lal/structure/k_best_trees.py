@@ -10,8 +10,6 @@ tables, and as a right child, at `[j, i]`. An entry is a split, a rank in the li
 and a label. The search covers only entries that fewer than k others precede in all ranks.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import NamedTuple

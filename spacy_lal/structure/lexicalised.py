@@ -20,10 +20,8 @@ Either maximum is O(n^4) over all spans, in two operations per width. The tables
 of which half are written.
 """
 
-from __future__ import annotations
-
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -49,7 +47,7 @@ class JointTree(NamedTuple):
     """[B, n], the head of each word: 0 the root, k word k; 0 past the end of the sentence."""
 
     @classmethod
-    def none(cls, constituent: Tensor, arcs: Tensor) -> JointTree:
+    def none(cls, constituent: Tensor, arcs: Tensor) -> Self:
         """Returns no trees, with score -inf, for charts [B, S] and arcs [B, n, n+1]."""
         scores = arcs.new_full((len(arcs),), -math.inf)
         spans, labelled = constituent.new_zeros(2, *constituent.shape, dtype=torch.bool)
@@ -73,7 +71,12 @@ def best_joint_tree(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: T
         longest = int(lengths[block[0]])
         charts = rows.unsqueeze(1), own_spans(constituent, longest)
         of_words = arcs[rows, :longest, : longest + 1]
-        found = _decode(constituent[charts], empty[charts], of_words, lengths[rows])
+        one, other = constituent[charts], empty[charts]
+        either = torch.maximum(one, other)
+        whole = root_positions(one, lengths[rows])
+        either[whole] = one[whole]
+        tables = _tables(one, either, of_words)
+        found = _trace(*tables, of_words, lengths[rows], one > other)
         best.score[rows], best.spans[charts], best.labelled[charts] = found[:3]
         best.heads[rows, :longest] = found.heads
     return best
@@ -89,14 +92,6 @@ def _blocks(lengths: list[int]) -> list[list[int]]:
             blocks.append([])
         blocks[-1].append(row)
     return blocks
-
-
-def _decode(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor) -> JointTree:
-    either = torch.maximum(constituent, empty)
-    whole = root_positions(constituent, lengths)
-    either[whole] = constituent[whole]
-    left, right = _tables(constituent, either, arcs)
-    return _trace(left, right, arcs, lengths, constituent > empty)
 
 
 def _tables(constituent: Tensor, either: Tensor, arcs: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,8 +10,6 @@ max over h of A[h' <- h] is less than comp[h''] + min over h of A[h'' <- h] for 
 Time is O(n (splits + words not skipped)), both summed over kept spans; memory is O(n spans).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from numpy.typing import NDArray

@@ -5,8 +5,6 @@ In a BIO sequence `B-X` begins a span labelled X, `I-X` continues it and `O` is 
 a prefix of its own, as in `B-C-ARG1`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple

@@ -5,8 +5,6 @@ a parameter's name is `<component>/<number of the layer in model.walk()>/<name>`
 `<component>/<number of the layer>.<number of its shim>/<name>`.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import warnings

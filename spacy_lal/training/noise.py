@@ -1,7 +1,5 @@
 """Noise on treebank text, with aligned annotation: paragraphs, line breaks, missing full stops."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

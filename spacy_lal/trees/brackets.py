@@ -1,12 +1,10 @@
 """Reading and writing of bracketed trees, without recursion: no depth meets Python's limit."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from ..drawing.tree_text import DEEPEST_INDENT, Tree
+from ..drawing.tree_text import Tree, outline
 
 BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
 """Escapes of single brackets in treebanks."""
@@ -133,18 +131,9 @@ def one_line(tree: Tree) -> str:
 
 def indented(tree: Tree) -> str:
     """Return the bracketing with a line for each phrase; phrases over words alone stay together."""
-    lines: list[str] = []
-    stack: list[tuple[Tree | None, int]] = [(tree, 0)]
-    while stack:
-        node, depth = stack.pop()
-        if node is None:
-            lines[-1] += ")"
-            continue
-        indent = "  " * min(depth, DEEPEST_INDENT)
-        if all(child.word is not None for child in node.children):
-            lines.append(indent + one_line(node))
-        else:
-            lines.append(f"{indent}({_in_one_symbol(node.label)}")
-            stack.append((None, depth))
-            stack.extend((child, depth + 1) for child in reversed(node.children))
-    return "\n".join(lines)
+
+    def shown(node: Tree) -> tuple[str, bool]:
+        whole = all(child.word is not None for child in node.children)
+        return one_line(node) if whole else f"({_in_one_symbol(node.label)}", whole
+
+    return "\n".join(outline(tree, shown, ")"))

@@ -1,7 +1,5 @@
 """Nesting and crossing of spans."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """`render` and `serve`, with displaCy's parameters, of Docs, trees and records."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

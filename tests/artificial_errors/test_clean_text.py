@@ -1,4 +1,4 @@
-"""What is learned from clean text, and from corrections."""
+"""What is learned from clean text."""
 
 from itertools import chain
 
@@ -17,12 +17,9 @@ from spacy_lal.artificial_errors.clean_text import (
     suffix_alternations,
     word_families,
 )
-from spacy_lal.artificial_errors.corrections import CORRECTIONS, CorrectionCounts
 from spacy_lal.artificial_errors.english import english_model, lists
 from spacy_lal.artificial_errors.error_model import Noise, key_of
 from spacy_lal.artificial_errors.sites import find_sites
-from spacy_lal.formats.m2 import Edit
-from spacy_lal.formats.parallel import edits_between
 
 from .small import MODEL, made_up, split
 
@@ -163,41 +160,3 @@ def test_lemmas_make_families():
     for _ in range(3):
         counts.add(["mice", "saw", "mouse"], None, ["mouse", "see", "mouse"])
     assert families_of(counts, ()) == {"mice": {"mouse": 0.5}, "mouse": {"mice": 0.5}}
-
-
-def test_corrections_are_counted():
-    counts = CorrectionCounts()
-    for _ in range(4):
-        for original, corrected in (
-            ("go in town", "go to town"),
-            ("see house", "see the house"),
-            ("see the nature", "see nature"),
-        ):
-            words = split(original)
-            counts.add(words, edits_between(words, split(corrected)))
-        counts.add(
-            split("a lettar came before I yesterday"),
-            [Edit(1, 2, "", "letter"), Edit(3, 5, "", "before me"), Edit(5, 6, "", None)],
-        )
-        counts.add(split("this is a garden beautiful"), [Edit(3, 5, "", "beautiful garden")])
-        counts.add(split("all is well in the house"), [])
-    model = counts.model("en")
-    kind = model.kinds[CORRECTIONS]
-    # of its occurrences and 5 more, how many were wrong
-    assert kind.rate == pytest.approx(1.0, abs=0.6)
-    expected = {"to": {"in": 4 / 9}, "the": {"": 4 / 13}, "me": {"I": 4 / 9}}
-    for phrase, others in expected.items():
-        assert kind.replacements[phrase] == pytest.approx(others, rel=1e-3)
-    assert kind.insertions["the"].after.keys() == {"*", "see"}
-    assert kind.insertions["the"].before.keys() == {"nature"}
-    assert model.noise[Noise.SUBSTITUTE] > 0
-    assert model.noise[Noise.OMIT] == 0
-    assert model.noise[Noise.SWAP] > 0
-    assert model.letters == {"e": {"a": 4}}
-
-
-def test_no_corrections():
-    counts = CorrectionCounts()
-    counts.add(["a", "b"], [Edit(0, 1, "", None)])
-    with pytest.raises(ValueError, match="no corrections"):
-        counts.model("en")

@@ -59,19 +59,6 @@ def test_docs_with_labels_stay(tmp_path):
     assert all("errors" in doc.spans for doc in others)
 
 
-def test_corrections_to_a_model(text, tmp_path):
-    (tmp_path / "a.txt").write_text("he come in house\n" * 3)
-    (tmp_path / "b.txt").write_text("he come in the house\n" * 3)
-    (tmp_path / "c.m2").write_text("S Good in it\nA 1 2|||R:ADP|||at|||REQUIRED|||-NONE-|||0\n\n")
-    command = ["--corrections", tmp_path / "a.txt", tmp_path / "b.txt", "--m2", tmp_path / "c.m2"]
-    for texts in ([], [text]):
-        code, printed = run("corrupt", "--learn", *texts, tmp_path / "model.json", *command)
-        assert code == 0, printed
-        table = ErrorModel.load(tmp_path / "model.json").kinds["corrections"].replacements
-        assert table["the"] == {"": 0.375}
-        assert table["at"] == {"in": 0.1667}
-
-
 def test_other_languages(text, tmp_path):
     code, _ = run("corrupt", "--learn", text, tmp_path / "model.json", "--lang", "de")
     assert code == 0

@@ -6,11 +6,14 @@ import re
 from functools import reduce
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
+import spacy
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/papers.md"
+PAGES = sorted((ROOT / "docs/components").glob("*.md"))
 TEXT = PAGE.read_text("utf8")
 LINKS = sorted(set(re.findall(r"\[`([\w.]+)`\]\(([^)]+)\)", TEXT)))
 ROWS = re.findall(r"^\| ((?:eqs?\.|sections?|figure|A\.).*?) \| .* \| (.+) \| (.+) \|$", TEXT, re.M)
@@ -44,6 +47,44 @@ def test_every_equation_is_there(paper: str) -> None:
         end = int(last or first)
         found |= {*range(int(first), end + 1), *([int(second)] if second else [])}
     assert found == set(range(1, EQUATIONS[paper] + 1))
+
+
+def default(component: str) -> dict[str, Any]:
+    """The component's model without settings."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe(component)
+    model: dict[str, Any] = nlp.get_pipe_config(component)["model"]
+    return model
+
+
+def test_pages_of_components_say_the_defaults() -> None:
+    pages = {p.stem: " ".join(p.read_text("utf8").split()) for p in PAGES}
+    parser, lisa = default("lal_constituency"), default("lisa_srl")
+    lstm, heads = parser["input_encoder"], parser["encoder"]
+    said = {
+        "lal_constituency": [
+            f"BiLSTM ({lstm['depth']} layers of {lstm['hidden_width']})",
+            f"{heads['heads']} heads, keys and values of {heads['key_width']}, outputs of "
+            f"{heads['projection_width']}",
+            f'`"{heads["arrangement"]}"`: beside',
+        ],
+        "lal_dependency": [
+            "{arc_width} outputs for heads and {relation_width} for relations".format(
+                **default("lal_dependency")["dependencies"]
+            )
+        ],
+        "lisa_srl": [f"has {lisa['layers']} layers (the paper 10 or 12) above a BiLSTM"],
+        "spanformer": ["predicted tags", "less probable than 0.45 are left out"],
+        "gec_detector": [
+            "({heads} heads, dropout of {attention_dropout}".format(**default("gec_detector")),
+            f"BiLSTM of {default('gec_detector')['layers']['depth']} layers",
+        ],
+    }
+    assert said.keys() == pages.keys()
+    for name, parts in said.items():
+        assert [part for part in parts if part not in pages[name]] == [], name
+        assert "papers.md#what-differs" in pages[name] or "configs/" in pages[name]
+    assert heads["self_attention_layers"] == 0
 
 
 def test_the_readme_leads_here() -> None:

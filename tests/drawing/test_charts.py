@@ -92,12 +92,12 @@ def test_a_cell_for_every_layer_and_head_and_the_mean():
     svg = layer_attention_svg(ALPHA)
     assert svg == layer_attention_svg(ALPHA)
     assert titles(svg) == [
-        "layer 1, head 1: 0.250",
         "layer 2, head 1: 0.750",
-        "layer 1, head 2: 0.000",
         "layer 2, head 2: 1.000",
-        "layer 1, mean: 0.125",
         "layer 2, mean: 0.875",
+        "layer 1, head 1: 0.250",
+        "layer 1, head 2: 0.000",
+        "layer 1, mean: 0.125",
     ]
     root = ElementTree.fromstring(svg)
     cells = {rect.find(f"{SVG}title").text: rect for rect in root.iter(f"{SVG}rect") if len(rect)}

@@ -118,7 +118,6 @@ def test_an_edit_of_some_of_the_whitespace():
 def test_annotators():
     edits = [[0, [[0, 3, "Teas"]]], [2, [[4, 8, "cools"]]], [3, []]]
     (sentence,) = parse(json.dumps({"text": "Tea cool", "edits": edits}))
-    assert sentence.annotators == {0, 2, 3}
     assert labels_of(sentence) == ["ERROR", "ERROR"]
     assert labels_of(by(sentence, 2)) == ["", "ERROR"]
     assert labels_of(by(sentence, 3)) == ["", ""]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from spacy_lal.formats.files import FormatError, read_text
 from spacy_lal.formats.m2 import M2, Edit, M2Sentence, labels_of
+from spacy_lal.formats.treebank_format import Losses
 
 from .corrections import by
 
@@ -50,10 +51,23 @@ def test_sentences_and_edits():
         Edit(2, 6, "R:OTHER", "are boiling", 1),
         Edit(6, 7, "UNK", None, 1),
     ]
-    assert tea.annotators == {0, 1, 2}
-    assert (cools.words, cools.edits, cools.annotators) == (["Tea", "cools", "."], [], {0})
+    assert (cools.words, cools.edits) == (["Tea", "cools", "."], [])
     assert (empty.words, empty.edits) == ([], [Edit(0, 0, "M:OTHER", "Yes")])
     assert [each.line for each in (tea, cools, empty)] == [1, 11, 13]
+
+
+def test_one_annotator_alone():
+    """Sentences without edits of his are correct; one without edits in the file is an error."""
+
+    def marked(annotator):
+        found = M2(annotator=annotator).parse(TEA, "tea.m2", Losses())
+        return [[at for at, label in enumerate(s.errors) if label] for s in found]
+
+    assert marked(None) == [[1, 2, 3, 4, 5, 6], []]
+    assert marked(0) == [[1, 2, 4, 5], []]
+    assert marked(1) == [[2, 3, 4, 5, 6], []]
+    with pytest.raises(ValueError, match=r"tea\.m2: no edits of annotator 3, only of 0, 1"):
+        marked(3)
 
 
 def test_no_blank_lines_and_other_line_ends_and_compression(tmp_path):

@@ -18,6 +18,7 @@ from spacy_lal.formats.parallel import (
     edits_between,
     substitution,
 )
+from spacy_lal.formats.treebank_format import Losses
 
 from .corrections import by, corrected
 
@@ -142,10 +143,12 @@ def test_references(files):
         Edit(1, 1, "M", "really", 1),
         Edit(1, 2, "R", "cools", 1),
     ]
-    assert tea.annotators == {0, 1}
     assert labels_of(tea) == ["ERROR", "ERROR", ""]
     assert labels_of(by(tea, 0)) == ["ERROR", "", ""]
     assert labels_of(by(tea, 1), types="operations") == ["", "M", ""]
+    for annotator, labels in ((None, ["ERROR", "ERROR", ""]), (0, ["ERROR", "", ""])):
+        format = ParallelSentences(corrected=references, annotator=annotator)
+        assert next(iter(format.read(original, Losses()))).errors == labels
     assert (empty.words, empty.line) == ([], 2)
     assert (yes.words, yes.edits) == (["Yes"], [])
 

@@ -57,6 +57,31 @@ def test_layers_are_those_of_the_transformer(bert: Path) -> None:
             numpy.testing.assert_allclose(mine, theirs[0, firsts], atol=1e-5)
 
 
+def test_without_pretraining(bert: Path, tmp_path: Path) -> None:
+    """The same sizes and tokenizer, BERT's new weights, and no file of weights is read."""
+    for path in bert.iterdir():
+        if path.suffix not in (".safetensors", ".bin"):
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    with pytest.raises(OSError, match="safetensors"):
+        layers(tmp_path)
+    doc = spacy.blank("en")("he walks today .")
+    found, models = [], []
+    for seed in (1, 1, 2):
+        spacy.util.fix_random_seed(seed)
+        models.append(layers(tmp_path, pretrained=False))
+        found.append(models[-1].predict([doc]))
+    numpy.testing.assert_array_equal(found[0], found[1])
+    assert numpy.abs(found[0] - found[2]).max() > 0.1
+    assert found[0].shape == layers(bert).predict([doc]).shape
+    weight = models[0].layers[0].transformer.encoder.layer[0].output.dense.weight
+    assert weight.std().item() == pytest.approx(0.02, rel=0.1)  # BertConfig.initializer_range
+    models[0].initialize()  # what is there stays
+    numpy.testing.assert_array_equal(models[0].predict([doc]), found[0])
+    loaded = build_transformer_layers_v1(str(tmp_path), pretrained=False)
+    loaded.from_bytes(models[0].to_bytes())
+    numpy.testing.assert_array_equal(loaded.predict([doc]), found[0])
+
+
 def test_gradient_of_every_layer_reaches_the_transformer(bert: Path) -> None:
     """Of its lowest layer too; against finite differences."""
     model = layers(bert)

@@ -2,8 +2,8 @@ import pytest
 import torch
 from torch import nn
 
-from spacy_lal.layers import char_lstm
-from spacy_lal.layers.char_lstm import CharLSTM
+from spacy_lal.layers import bilstm
+from spacy_lal.layers.bilstm import CharLSTM
 
 
 def words(lengths, n_characters=11):
@@ -28,7 +28,7 @@ def literal(module, characters):
 @pytest.mark.parametrize("at_once", [1, 2, 256])
 @pytest.mark.parametrize("lengths", [[1], [3, 1, 7, 2, 3], [5, 5]])
 def test_word_by_word(lengths, at_once, monkeypatch):
-    monkeypatch.setattr(char_lstm, "WORDS_AT_ONCE", at_once)
+    monkeypatch.setattr(bilstm, "WORDS_AT_ONCE", at_once)
     module = CharLSTM(11, 4, 3)
     characters, lengths = words(lengths)
     found = module(characters, lengths)

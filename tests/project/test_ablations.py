@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 import srsly
 
+from spacy_lal.formats.treebank_sentence import write_docs
+
 from .running import ATTACHMENT, FEW_STEPS, ROOT, load_benchmark
+from .test_configs import read as read_config
 from .toy_treebanks import toy_ewt
-from .two_steps import trained_two_steps
+from .two_steps import toy_sentences, trained_two_steps
 
 
 def test_ablation(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
@@ -79,6 +82,8 @@ FILES = {
     # names of some rows and tables, and how many rows these are
     "ablation_rows": ("table 1,table 2", 7),  # one row is in both
     "crf_rows": ("parsers,heads,content", 7),
+    "spanformer_rows": ("table 1,layers", 5),
+    "vtb_rows": ("table 1,table 2", 10),
     "srl_rows": ("*", 2),
     "ged_rows": ("pooling-*", 3),
 }
@@ -89,13 +94,12 @@ def test_every_row_is_a_change_of_a_base(name: str) -> None:
     names, count = FILES[name]
     ablate = load_benchmark("ablate")
     known = srsly.read_json(ROOT / f"benchmarks/{name}.json")
-    for base in known["bases"]:
-        config = ablate.base_config(base, known["bases"])
-        changed = {
-            row: ablate.with_settings(config, settings, new=True).to_str()
-            for row, settings in known["rows"].items()
-        }
-        assert len(changed) - len(set(changed.values())) <= 1
+    configs = [ablate.base_config(base, known["bases"]) for base in known["bases"]]
+    changed = {
+        row: tuple(ablate.with_settings(of, settings, new=True).to_str() for of in configs)
+        for row, settings in known["rows"].items()
+    }
+    assert len(changed) - len(set(changed.values())) <= 1
     tables = known.get("tables", {})
     assert {row for of in tables.values() for row in of["rows"]} in (set(), set(changed))
     for of in tables.values():
@@ -104,7 +108,29 @@ def test_every_row_is_a_change_of_a_base(name: str) -> None:
     with pytest.raises(ValueError, match="no row or table 'tabel 1'"):
         ablate.chosen_rows("tabel 1", known)
     with pytest.raises(ValueError, match=r"the config has no training\.max_stepz"):
-        ablate.with_settings(config, {"training.max_stepz": 1})
+        ablate.with_settings(configs[0], {"training.max_stepz": 1})
+
+
+def test_a_schedule_hears_of_scores() -> None:
+    """The learning rate of configs/ptb.cfg falls by them."""
+    ablate = load_benchmark("ablate")
+    logger = {"@loggers": ablate.LOGGER}
+    bases = srsly.read_json(ROOT / "benchmarks/ablation_rows.json")["bases"]
+    training = ablate.logged(ablate.base_config("xlnet", bases))["training"]
+    assert training["logger"] == {"@loggers": "spacy-lal.PlateauLogger.v1", "logger": logger}
+    training = ablate.logged(ablate.base_config("bilstm", bases))["training"]
+    assert training["logger"] == logger
+
+
+@pytest.mark.parametrize(("base", "command"), [("fasttext", "train"), ("xlmr", "train-xlmr")])
+def test_a_base_has_the_settings_of_a_workflow(base: str, command: str) -> None:
+    bases = srsly.read_json(ROOT / "benchmarks/spanformer_rows.json")["bases"]
+    config = load_benchmark("ablate").base_config(base, bases)
+    expected = read_config(f"projects/ftb {command}")
+    config["initialize"]["vectors"] = expected["initialize"]["vectors"]
+    for of in (config, expected):
+        del of["paths"]
+    assert config == expected
 
 
 def test_every_row_of_two_stage_parsers_trains() -> None:
@@ -114,6 +140,24 @@ def test_every_row_of_two_stage_parsers_trains() -> None:
     for settings in known["rows"].values():
         nlp = trained_two_steps(ablate.with_settings(base, settings))
         assert nlp("The door opened.")._.trees
+
+
+def test_speed_and_training_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a CRF parser and of SpanFormer, whose spans take more memory in an update."""
+    crf_speed = load_benchmark("crf_speed")
+    monkeypatch.setattr(crf_speed, "SIZES", {"reduced": crf_speed.SIZES["reduced"]})
+    write_docs(toy_sentences("en"), tmp_path / "toy.spacy", "en")
+    toy, report = str(tmp_path / "toy.spacy"), tmp_path / "report.json"
+    arguments = ["--train", toy, "--test", toy, "--repeats", "1", "--json", str(report)]
+    monkeypatch.setattr("sys.argv", ["crf_speed.py", *arguments])
+    crf_speed.main()
+    rows = srsly.read_json(report)["rows"]
+    crf, spans = (row for row in rows if row["what"] == "memory")
+    assert (crf["variant"], spans["variant"]) == ("crf", "spanformer")
+    assert 0 < crf["peak_mb"] < spans["peak_mb"]
+    assert "| memory |" in capsys.readouterr().out
 
 
 def test_the_page_describes_the_model_that_ran() -> None:

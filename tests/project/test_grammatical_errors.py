@@ -87,6 +87,42 @@ def test_train_fce_on_bert(project: Path, tmp_path: Path, run_here: Callable[...
     assert result["tokens"] == 99
 
 
+@pytest.mark.spacy_transformers
+def test_tables_on_bert(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """With and without pretraining, by the likelier class, on the paper's four test sets."""
+    write_bert(tmp_path, ["abcdefghijklmnopqrstuvwxyz.,"])
+    m2 = tmp_path / "conll14.m2"
+    edit = "|||Vform|||goes|||REQUIRED|||-NONE-|||"
+    m2.write_text(f"S He go home .\nA 1 2{edit}0\nA 1 2{edit}1\nA 2 3{edit}1\n\nS Good .\n\n")
+    jfleg = {"src": "He go home", "ref0": "He goes home", "ref1": "He go home", "ref2": "He goes"}
+    for name, line in (jfleg | {"ref3": "He go home"}).items():
+        (tmp_path / f"test.{name}").write_text(f"{line} .\n")
+    run_here(
+        "compare-paper",
+        "projects/fce",
+        **{part: str(TOY_GED / f"{part}.tsv") for part in ("train", "dev", "test")},
+        conll14=str(m2),
+        jfleg=str(tmp_path),
+        paper_rows="untrained,pooling-last",
+        paper_seeds="1,2",
+        train_options=f"{FEW_STEPS} --training.max_epochs 0 --paths.transformer {tmp_path}"
+        " --components.gec_detector.model.heads 4",
+    )
+    folder = project / "projects/fce"
+    found = load_benchmark("results").read(folder / "metrics/paper.jsonl", "ged/bert/")
+    assert {run["threshold"] for run in found.values()} == {0.5}
+    errors = [
+        [(row["corpus"].removesuffix(".spacy"), row["errors"]) for row in run["results"]]
+        for run in found.values()
+    ]
+    assert errors == [[("test", 8), ("CoNLL14-1", 1), ("CoNLL14-2", 2), ("JFLEG", 2)]] * 4
+    text = (folder / "metrics/paper.md").read_text("utf8")
+    assert "its threshold is the model's. F0.5 is of tokens" in text
+    columns = " | ".join(f"{name} F0.5" for name, _ in errors[0])
+    assert f"| model | {columns} | words/s | runs | paper FCE |" in text
+    assert re.search(r"^\| last layer \|.*\| 2 \| 59\.47 \| 33\.97 \|", text, re.MULTILINE)
+
+
 def test_train_realec(project: Path, run_here: Callable[..., str]) -> None:
     run_here(
         "all",

@@ -8,8 +8,7 @@ import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from spacy_lal.published.reading import SentenceReader
-from spacy_lal.published.treebank_words import Text
+from spacy_lal.published.reading import SentenceReader, Text
 from spacy_lal.structure.chart import unpack
 from spacy_lal.trees.tree import ConstituentTree
 

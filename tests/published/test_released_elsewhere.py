@@ -9,7 +9,7 @@ from spacy.cli import app
 from typer.testing import CliRunner
 
 from spacy_lal.interpret import explain
-from spacy_lal.page.answers import Question, answer, views
+from spacy_lal.page.answers import answer, views
 
 from .recorded import LAL_PARSER, SUPAR
 
@@ -106,4 +106,4 @@ def test_heads_of_published_weights_are_not_explained(program, name):
         explain(nlp, doc)
     assert "label_attention" not in views(nlp)
     view = views(nlp)[0]
-    assert not answer(nlp, Question("She ate .", view)).get("contributions")
+    assert not answer(nlp, "She ate .", view).get("contributions")

@@ -247,9 +247,6 @@ INPUTS: dict[str, Input] = {
         "model.json",
         lambda put, path, out: corrupt(texts=[put("lines", LINES)], output=out, model=path),
     ),
-    "corrections": Input(
-        M2, "a.m2", lambda put, path, out: corrupt(output=out, m2=[path], learn=True)
-    ),
     ".spacy, errors": Input(_docs(), "a.spacy", _converted("tsv")),
     ".spacy, frames": Input(_docs(), "a.spacy", _converted("props")),
     "trees": Input(TREES, "a", lambda put, path, out: score_trees(put("gold", TREES), path)),

@@ -73,7 +73,6 @@ FOUND = {
         INPUTS["error model"].data.decode().replace("0.", "9" * 400 + "0.", 1),
         "",
     ),
-    "nothing to learn from": ("corrections", "S She ate\n", "no corrections"),
     "an archive cut off": ("ewt, archive", INPUTS["ewt, archive"].data[:-30], "not a whole tar"),
     "an archive with a link to elsewhere": (
         "ewt, archive",

@@ -16,6 +16,7 @@ from spacy.tokens import Doc
 from spacy_lal.annotations import set_constituents, set_dependencies
 from spacy_lal.annotations.frames import FrameSpans, get_frames, set_frames
 from spacy_lal.annotations.grammar_errors import set_errors
+from spacy_lal.drawing.html import text_style
 from spacy_lal.drawing.palette import DARK, ROLES
 from spacy_lal.drawing.svg import xml
 from spacy_lal.interpret import LayersOfWords
@@ -114,9 +115,20 @@ def test_contrast():
         assert contrast(DARK[text], DARK[PAPER]) > 4.5
     assert contrast(RULE, PAPER) > 3
     assert contrast(DARK[RULE], DARK[PAPER]) > 3
-    for light, dark in [*ROLES.values(), (doubt(0.0), DARK[doubt(0.0)])]:
-        assert contrast(INK, light) > 4.5
-        assert contrast(DARK[INK], dark) > 4.5
+    light, dark = map(dict, (re.findall(r"--lal-([\w-]+):(#\w{6})", s) for s in style_sheets()))
+    for name in (*(f"role-{role.lower()}" for role in ROLES), "doubt-0"):
+        assert contrast(INK, light[name]) > 4.5
+        assert contrast(DARK[INK], dark[name]) > 4.5
+    # the same colours as in drawings
+    same = {"ink": INK, "faint": FAINT, "paper": PAPER, "rule": RULE, "wrong": MISSED}
+    same |= {f"doubt-{k}": doubt(k / 10) for k in range(11)}
+    assert same.items() <= light.items()
+    assert {name: DARK[colour] for name, colour in same.items()}.items() <= dark.items()
+
+
+def style_sheets():
+    """The variables of light and of dark pages."""
+    return text_style().partition(".lal-frame")[0].split("@media")
 
 
 @pytest.mark.parametrize("seed", range(4))
