@@ -97,7 +97,7 @@ def annotate_texts(
     }
     check_same(output, SETTINGS, described)
     make = maker(workers, nlp, model, output, settings)
-    lang = nlp.lang
+    lang = str(nlp.lang)
     del nlp  # other processes load their own
     with alone_in(output):
         manifest = Manifest(output)

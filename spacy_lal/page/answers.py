@@ -87,7 +87,7 @@ def answer(nlp: Language, text: str, view: str = "", trees: int = 0) -> dict[str
         for _, pipe in nlp.pipeline:
             if isinstance(pipe, ErrorDetector):
                 found["threshold"] = pipe.cfg["threshold"]
-        if other := other_language(text, nlp.lang):
+        if other := other_language(text, str(nlp.lang)):
             found["warning"] = f"The text {other}"
         if view in ("tree", "boxes"):
             found["contributions"] = _contributions(nlp, doc)
