@@ -141,6 +141,20 @@ def test_errors_that_no_word_is_marked_for_are_counted(run, tmp_path):
     assert "no word" not in (tmp_path / "report.json").read_text().replace("no words", "")
 
 
+def test_edits_side_by_side_are_errors_of_their_own(tmp_path):
+    """Also of one type; an edit of two words is one error."""
+    words = "S He have go to to school yesterday"
+    edits = [(1, 2), (2, 3), (3, 5), (5, 6), (4, 7)]
+    lines = [f"A {s} {e}|||R|||x|||REQUIRED|||-NONE-|||0" for s, e in edits]
+    (tmp_path / "a.m2").write_text("\n".join([words, *lines, ""]))
+    CliRunner().invoke(app, ["convert", "m2", str(tmp_path / "a.m2"), str(tmp_path / "a.spacy")])
+    (doc,) = DocBin().from_disk(tmp_path / "a.spacy").get_docs(Vocab())
+    # of overlapping edits the first in the file decides
+    assert [(s.start, s.end) for s in doc.spans[ERRORS_KEY]] == [
+        *((1, 2), (2, 3), (3, 5), (5, 6), (6, 7))
+    ]
+
+
 def test_json(run):
     result, docs = run("tea.json", json.dumps(TEXT), "--lang", "en", "--types", "full")
     assert result.exit_code == 0, result.output
