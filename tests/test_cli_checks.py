@@ -54,6 +54,7 @@ WRITING = {
     "write props": (None, "convert props IN OUT"),
 }
 READING = {
+    "inspect": (TREE, "inspect IN"),
     "trees": (TREE, "score trees IN IN"),
     "roles": (PROPS, "score roles IN IN"),
     "errors": (TSV, "score errors IN IN"),

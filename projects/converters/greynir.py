@@ -60,7 +60,7 @@ class GreynirCorpus(Treebank):
             text = text.replace("\\(", "-LRB-").replace("\\)", "-RRB-")
         text = _META.sub(_lines, text)
         text = _WORDS.sub(_apart, _NOTES.sub(_lines, text))
-        trees = parse_sentences(text, source=source)
+        trees = parse_sentences(text, source=source, strict=False)
         for sentence in clean_sentences(trees, losses, drop_malformed=True):
             tags = [tag.partition("_")[0] for tag in sentence.tags or ()]
             yield replace(sentence, tags=tags)

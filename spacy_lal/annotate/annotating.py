@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import repeat
 from pathlib import Path
 from threading import RLock
@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, TypeVar
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from .records import Record, doc_record
+from .records import Record, doc_record, layers_of
 from .texts import MAX_CHARS, pieces, told
 
 T = TypeVar("T")
@@ -124,7 +124,8 @@ def annotate_batch(
 
     model: a pipeline, or its name or folder, which is loaded once per process.
     A text of more than `max_chars` characters becomes several records (see `pieces`). Other fields
-    are kept; failed records and those without text get an "error". Threads of a process take turns.
+    are kept; failed records and those without text get an "error"; all others have the same fields
+    (see `layers_of`), and "unparsed" if need be. Threads of a process take turns.
     """
     with _ONE_AT_A_TIME:
         nlp = model if isinstance(model, Language) else _load(str(model))
@@ -137,10 +138,11 @@ def annotate_batch(
             else:
                 parts.append({**record, "error": "no text in 'text'"})
         texts = (part for part in parts if "error" not in part)
+        read = partial(doc_record, layers=layers_of(nlp))
         found = (
             {**record, "error": error} if annotated is None else annotated
             for record, annotated, error in through_pipeline(
-                nlp, texts, doc_record, batch_tokens=batch_tokens
+                nlp, texts, read, batch_tokens=batch_tokens
             )
         )
         return [part if "error" in part else next(found) for part in parts]

@@ -3,11 +3,13 @@ is the schema of JSON lines, Parquet columns, the page's answers and records for
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-from spacy.tokens import Doc
+from spacy.language import Language
+from spacy.tokens import Doc, SpanGroup
 from spacy.vocab import Vocab
 
 from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies, set_errors
@@ -21,6 +23,10 @@ DIGITS = 6
 """Decimals of scores; threads change the seventh."""
 WORDS = {"tags": "TAG", "pos": "POS", "lemmas": "LEMMA"}
 """Layers with one string per token, and their names in spaCy."""
+PROBE = "This is it."
+"""Text that shows which layers a pipeline writes."""
+Layers = Collection[str] | None
+"""Names of a pipeline's layers; None if they aren't known."""
 
 
 class Part(BaseModel):
@@ -122,32 +128,56 @@ def first_error(error: ValidationError) -> str:
     return f"{place.removeprefix('.')}: {said}" if place else said
 
 
-def doc_record(record: Record, doc: Doc) -> Record:
-    """Return the record with those layers of `AnnotatedText` that its Doc has."""
+def layers_of(nlp: Language) -> Layers:
+    """Return the layers that a pipeline writes to `PROBE`; None if it fails there."""
+    pipes = [id(pipe) for _, pipe in nlp.pipeline]
+    known, layers = _PROBED.get(nlp, (None, None))
+    if known != pipes:
+        try:
+            layers = doc_record({}, nlp(PROBE)).keys() - {"words", "starts", "unparsed"}
+        except Exception:
+            layers = None
+        _PROBED[nlp] = pipes, layers
+    return layers
+
+
+_PROBED = WeakKeyDictionary[Language, tuple[list[int], Layers]]()
+
+
+def doc_record(record: Record, doc: Doc, layers: Layers = None) -> Record:
+    """Return the record with those layers of `AnnotatedText` that its Doc has, or with exactly
+    `layers`, blank or empty where the Doc lacks them, and "unparsed" if there are any."""
     return {
         **record,
         "words": [token.text for token in doc],
         "starts": [token.idx for token in doc],
-        **dict(_layers(doc)),
+        **dict(_layers(doc, layers)),
     }
 
 
-def _layers(doc: Doc) -> Iterator[tuple[str, list[Any]]]:
-    if doc.has_annotation("SENT_START"):
-        yield "sentences", [{"start": sent.start, "end": sent.end} for sent in doc.sents]
+def _layers(doc: Doc, layers: Layers) -> Iterator[tuple[str, list[Any]]]:
+    def has(layer: str, annotated: bool) -> bool:
+        return annotated if layers is None else layer in layers
+
+    starts = doc.has_annotation("SENT_START")
+    if has("sentences", starts):
+        found = doc.sents if starts else [doc[:]]
+        yield "sentences", [{"start": sent.start, "end": sent.end} for sent in found]
+    # spaCy says that a Doc without tokens has all annotation
     for layer, attribute in WORDS.items():
-        if doc.has_annotation(attribute):
+        if has(layer, doc.has_annotation(attribute)):
             yield layer, [getattr(token, f"{attribute.lower()}_") for token in doc]
-    if doc.has_annotation("DEP"):
+    if has("heads", doc.has_annotation("DEP")):
         yield "heads", [token.head.i for token in doc]
         yield "relations", [token.dep_ for token in doc]
-    if CONSTITUENTS_KEY in doc.spans:
-        group = doc.spans[CONSTITUENTS_KEY]
-        found = map(_span, current_spans(group), span_scores(group))
-        yield "constituents", sorted(found, key=lambda span: (span["start"], -span["end"]))
+    if has("constituents", CONSTITUENTS_KEY in doc.spans):
+        there = CONSTITUENTS_KEY in doc.spans
+        group = doc.spans[CONSTITUENTS_KEY] if there else SpanGroup(doc)
+        phrases = map(_span, current_spans(group), span_scores(group))
+        yield "constituents", sorted(phrases, key=lambda span: (span["start"], -span["end"]))
         if unparsed := group.attrs.get("unparsed"):
             yield "unparsed", [{"start": start, "end": end} for start, end in unparsed]
-    if FRAMES_KEY in doc.spans:
+    if has("frames", FRAMES_KEY in doc.spans):
         frames = []
         for frame in get_frames(doc):
             spans = [
@@ -157,11 +187,12 @@ def _layers(doc: Doc) -> Iterator[tuple[str, list[Any]]]:
             place = {"predicate": frame.predicate.i, "roleset": frame.roleset}
             frames.append(place | {"spans": spans})
         yield "frames", frames
-    if ERRORS_KEY in doc.spans:
+    if has("errors", ERRORS_KEY in doc.spans):
         errors = grammar_errors(doc)
         yield "errors", [_span(e.span, e.score) | {"label": e.label} for e in errors]
-        if (scores := error_scores(doc)) is not None:
-            yield "error_scores", [round(float(score), DIGITS) for score in scores]
+    scores = error_scores(doc)
+    if has("error_scores", scores is not None):
+        yield "error_scores", [round(float(score), DIGITS) for score in scores or [0.0] * len(doc)]
 
 
 def _span(span: Any, score: float | None) -> Record:
@@ -206,7 +237,8 @@ def record_doc(record: Record, vocab: Vocab) -> Doc:
         for error in errors:
             count = error["end"] - error["start"]
             labels[error["start"] : error["end"]] = [error["label"]] * count
-        set_errors(doc, labels, record.get("error_scores"))
+        begins = {error["start"] for error in errors}
+        set_errors(doc, labels, record.get("error_scores"), begins=begins)
     return doc
 
 

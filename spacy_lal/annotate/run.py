@@ -19,11 +19,12 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 from spacy.language import Language
-from spacy.util import is_package
+from spacy.util import is_package, logger
 
 from ..formats.files import alone_in
 from .annotating import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
+from .other_language import other_language
 from .shards import FORMATS, AnnotateSettings, Shard, cut_shards, make_shard, shard_name
 from .texts import Texts, told
 
@@ -78,8 +79,9 @@ def annotate_texts(
     model: str, texts: Texts, output: Path, settings: AnnotateSettings, workers: Workers
 ) -> Iterator[Done]:
     """Annotate the texts into files of `output`; yield each shard's counts on completion. Complete
-    shards are kept. Raises ValueError if they have another pipeline, settings or texts,
-    BlockingIOError if another run is writing there, ChildProcessError if a process ends."""
+    shards are kept. Warns of the first text in another language, and of more processes than shards.
+    Raises ValueError if they have another pipeline, settings or texts, BlockingIOError if another
+    run is writing there, ChildProcessError if a process ends."""
     # on Ray, GPUs are elsewhere
     nlp = load(model, workers.threads, -1 if workers.engine is Engine.ray else workers.gpu)
     key = FORMATS[settings.format].needs
@@ -95,16 +97,22 @@ def annotate_texts(
     }
     check_same(output, SETTINGS, described)
     make = maker(workers, nlp, model, output, settings)
+    lang = str(nlp.lang)
     del nlp  # other processes load their own
     with alone_in(output):
         manifest = Manifest(output)
         there: list[Done] = []
         last = -1
+        other = ""
 
         def new() -> Iterator[Shard]:
-            nonlocal last
+            nonlocal last, other
             for shard in cut_shards(texts, settings):
                 last = shard.number
+                for record in () if other else shard.records:
+                    if other := other_language(record["text"], lang):
+                        logger.warning("%s: the text %s. Others aren't named", record["id"], other)
+                        break
                 if (counts := manifest.shards.get(shard.number)) is None:
                     yield shard
                     continue
@@ -114,6 +122,9 @@ def annotate_texts(
                 if not path.exists():
                     raise ValueError(f"{path}, complete before, is gone: take another folder")
                 there.append(Done(counts, True, shard.position))
+            if 0 <= last < workers.processes - 1:
+                said = "%d processes, but files to write: %d. A smaller --shard-chars makes more"
+                logger.warning(said, workers.processes, last + 1)
 
         for shard, counts in made_by(workers, make, new()):
             yield from there

@@ -19,40 +19,40 @@ from ..formats.files import whole_file
 from ..formats.props import format_props
 from .annotating import BATCH_TOKENS, through_pipeline
 from .manifest import FAILED, Counts
-from .records import AnnotatedText, Record, doc_record
+from .records import AnnotatedText, Layers, Record, doc_record, layers_of
 from .texts import MAX_CHARS, Texts, pieces, pyarrow
 
 
-def json_line(record: Record, doc: Doc) -> str:
+def json_line(record: Record, doc: Doc, layers: Layers) -> str:
     """Return a line of JSON with `doc_record`'s record."""
-    return json.dumps(doc_record(record, doc), separators=(",", ":")) + "\n"
+    return json.dumps(doc_record(record, doc, layers), separators=(",", ":")) + "\n"
 
 
-def conllu(record: Record, doc: Doc) -> str:
+def conllu(record: Record, doc: Doc, layers: Layers) -> str:
     """Return CoNLL-U, with kept fields and offsets in comments."""
     offset = record["offset"]
     name = f"{record['id']}@{offset}" if offset else record["id"]
     return format_conllu(doc, name, _kept(record))
 
 
-def brackets(record: Record, doc: Doc) -> str:
+def brackets(record: Record, doc: Doc, layers: Layers) -> str:
     """Return a tree per line."""
     return "".join(f"{tree}\n" for tree in sentence_trees(doc) if tree.leaves)
 
 
-def packed_doc(record: Record, doc: Doc) -> DocBin:
+def packed_doc(record: Record, doc: Doc, layers: Layers) -> DocBin:
     """Return the Doc in bytes, with the record's fields but the text in `doc.user_data`."""
     doc.user_data.update((key, value) for key, value in record.items() if key != "text")
     return pack(doc)
 
 
-def row(record: Record, doc: Doc) -> Record:
+def row(record: Record, doc: Doc, layers: Layers) -> Record:
     """Return `doc_record`'s record; kept fields become text, in JSON if need be."""
     kept = {
         name: value if value is None or isinstance(value, str) else json.dumps(value)
         for name, value in _kept(record).items()
     }
-    return doc_record(record | kept, doc)
+    return doc_record(record | kept, doc, layers)
 
 
 def _kept(record: Record) -> Record:
@@ -91,12 +91,13 @@ def _column(arrow: Any, kind: Any) -> Any:
 class OutputFormat(NamedTuple):
     """Format of output files.
 
-    item: what a file has of a record, without spaCy's objects; raises an error if the format can't
-    express the Doc. write: function that writes items to a path, given the kept fields. needs: the
-    span group without which there is nothing to write; such a format has no place for fields.
+    item: what a file has of a record with these layers, without spaCy's objects; raises an error if
+    the format can't express the Doc. write: function that writes items to a path, given the kept
+    fields. needs: the span group without which there is nothing to write; such a format has no
+    place for fields.
     """
 
-    item: Callable[[Record, Doc], Any]
+    item: Callable[[Record, Doc, Layers], Any]
     write: Callable[[Any, Path, Sequence[str]], None] = write_text
     needs: str = ""
 
@@ -107,7 +108,7 @@ FORMATS = {
     "parquet": OutputFormat(row, write_parquet),
     "conllu": OutputFormat(conllu),
     "brackets": OutputFormat(brackets, needs=CONSTITUENTS_KEY),
-    "props": OutputFormat(lambda record, doc: format_props(doc), needs=FRAMES_KEY),
+    "props": OutputFormat(lambda record, doc, layers: format_props(doc), needs=FRAMES_KEY),
 }
 """The formats, whose names are the files' suffixes."""
 
@@ -175,6 +176,7 @@ def shard_name(number: int, settings: AnnotateSettings) -> str:
 def make_shard(nlp: Language, shard: Shard, output: Path, settings: AnnotateSettings) -> Counts:
     """Write the shard's file, after that of failed texts, if any."""
     form = FORMATS[settings.format]
+    layers = layers_of(nlp)
     items: list[Any] = []
     words = 0
 
@@ -182,7 +184,7 @@ def make_shard(nlp: Language, shard: Shard, output: Path, settings: AnnotateSett
         words = sum(not token.is_space for token in doc)
         # a field with half a surrogate pair, as "\ud83d" in JSON, would fail the whole file
         json.dumps(record, ensure_ascii=False).encode()
-        return words, form.item(record, doc)
+        return words, form.item(record, doc, layers)
 
     failed: list[Record] = [record for record in shard.records if "error" in record]
     sound = (record for record in shard.records if "error" not in record)

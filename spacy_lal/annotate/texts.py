@@ -3,8 +3,9 @@
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -124,9 +125,9 @@ class Texts:
     def _record(self, place: str, values: Any) -> Record:
         if not isinstance(values, dict):
             raise ValueError(f"expected a JSON object on each line, found {str(values)[:40]!r}")
-        name = values.get("id")
+        name = _decoded(values.get("id"))
         record: Record = {"id": place if name is None else str(name)}
-        kept = {key: values.get(key) for key in self.keep if key != "id"}
+        kept = {key: _decoded(values.get(key)) for key in self.keep if key != "id"}
         # null for NaN and infinity, text for dates and other types
         record |= to_jsonable_python(kept, inf_nan_mode="null", fallback=str)
         if type(offset := values.get("offset")) is int:
@@ -148,12 +149,43 @@ class Texts:
                 rows, size = file.metadata.num_rows, path.stat().st_size
                 number = 0
                 for batch in file.iter_batches(1000, columns=columns):
-                    for values in batch.to_pylist():
+                    for values in _rows(batch):
                         number += 1
                         self.position = before + size * number // rows
-                        yield self._record(f"{name}:{number}", values)
+                        place = f"{name}:{number}"
+                        if isinstance(values, Exception):
+                            yield {"id": place, "text": "", "error": told(values)}
+                        else:
+                            yield self._record(place, values)
         except (ValueError, OSError) as error:
             raise ValueError(f"{path}: {error}") from error
+
+
+def _rows(batch: Any) -> Iterable[Any]:
+    """Return the rows of a batch of Parquet, and an error for each one that Python can't express,
+    such as a date before the year 1 or a string that isn't UTF-8."""
+    try:
+        return batch.to_pylist()
+    except Exception:
+        return map(partial(_row, batch), range(len(batch)))
+
+
+def _row(batch: Any, number: int) -> Any:
+    try:
+        return batch.slice(number, 1).to_pylist()[0]
+    except Exception as error:
+        return error
+
+
+def _decoded(value: Any) -> Any:
+    """Return the value with its bytes, also those inside, as text; what isn't UTF-8 is replaced."""
+    if isinstance(value, bytes):
+        return value.decode("utf8", "replace")
+    if isinstance(value, (list, tuple)):
+        return list(map(_decoded, value))
+    if isinstance(value, dict):
+        return {_decoded(key): _decoded(inside) for key, inside in value.items()}
+    return value
 
 
 def _kind(path: Path) -> str:

@@ -185,6 +185,12 @@ def set_frames(
     doc.spans[key] = SpanGroup(doc, name=key, attrs={"scores": ordered}, spans=spans)
 
 
+def give_predicates(doc: Doc, gold: Doc, *, key: str = FRAMES_KEY) -> None:
+    """Write the predicates of `gold`, which has the same tokens, as frames with V alone."""
+    own = ((frame.predicate.i, frame.roleset) for frame in get_frames(gold, key))
+    set_frames(doc, [FrameSpans(i, sense, [(i, i + 1, PREDICATE)]) for i, sense in own], key=key)
+
+
 def get_frames(doc: Doc, key: str = FRAMES_KEY, *, helping: bool = True) -> list[Frame]:
     """Return the frames in `doc.spans[key]`, in the group's order; [] without the group. A span
     labelled V opens a frame, so that frames with equal ids, as after `Doc.from_docs`, stay apart.

@@ -1,10 +1,9 @@
-"""Grammatical errors in span groups: a span in `doc.spans["errors"]` is a run of equal labels. A
-group without spans means "annotated, nothing there"; no group means "not annotated"."""
+"""Grammatical errors in span groups: each span in `doc.spans["errors"]` is an error. A group
+without spans means "annotated, nothing there"; no group means "not annotated"."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span, SpanGroup
@@ -25,10 +24,13 @@ def set_errors(
     scores: Sequence[float] | None = None,
     *,
     key: str = ERRORS_KEY,
+    begins: Collection[int] = (),
 ) -> None:
     """Write the tokens' errors to `doc.spans[key]`, replacing the group.
 
-    labels: of every token, `CORRECT` or an error's type (`ERROR` where types are unknown).
+    labels: of every token, `CORRECT` or an error's type (`ERROR` where types are unknown). A run of
+        the same type is one error.
+    begins: tokens at which another error begins, also within such a run.
     scores: error probability of every token, kept in `attrs["token_scores"]`; `attrs["scores"]` has
         the greatest one in each span, or None.
     Raises ValueError unless every token has a label and, with scores, a score.
@@ -43,12 +45,15 @@ def set_errors(
     if scores is not None:
         attrs["token_scores"] = [float(score) for score in scores]
     spans: list[Span] = []
-    for label, run in groupby(range(len(doc)), key=labels.__getitem__):
-        tokens = list(run)
+    first = 0
+    for end, label in enumerate(labels, start=1):
+        if end < len(labels) and labels[end] == label and end not in begins:
+            continue
         if label != CORRECT:
-            spans.append(Span(doc, tokens[0], tokens[-1] + 1, label))
-            known = [attrs["token_scores"][i] for i in tokens] if scores is not None else []
+            spans.append(Span(doc, first, end, label))
+            known = attrs["token_scores"][first:end] if scores is not None else []
             attrs["scores"].append(max(known, default=None))
+        first = end
     doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=spans)
 
 

@@ -54,8 +54,8 @@ def span_doc(span: Span, *, copy_user_data: bool = False) -> Doc:
                 scores.append([score for _, score in kept])
         set_frames(doc, frames, scores)
     if ERRORS_KEY in old.spans:
-        of_tokens = error_scores(old)
-        set_errors(
-            doc, get_errors(old)[first:last], None if of_tokens is None else of_tokens[first:last]
-        )
+        of_tokens, labels = error_scores(old), get_errors(old)[first:last]
+        scores_inside = None if of_tokens is None else of_tokens[first:last]
+        begins = {error.start - first for error in old.spans[ERRORS_KEY]}
+        set_errors(doc, labels, scores_inside, begins=begins)
     return doc

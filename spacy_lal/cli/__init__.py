@@ -8,6 +8,7 @@ from .checks import Group
 from .convert import convert_app
 from .edit import edit, find_threshold, import_checkpoint
 from .evaluate import evaluate
+from .inspect import inspect
 from .make_errors import corrupt
 from .package import package
 from .score import score_app
@@ -21,7 +22,8 @@ app.add_typer(convert_app)
 app.add_typer(score_app)
 app.command("import")(import_checkpoint)
 for command in (
-    *(annotate, attention, corrupt, edit, evaluate, find_threshold, package, serve, silver),
+    *(annotate, attention, corrupt, edit, evaluate, find_threshold, inspect),
+    *(package, serve, silver),
 ):
     app.command()(command)
 # overrides of the config's settings, as in `spacy train`

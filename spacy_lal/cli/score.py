@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -153,6 +153,10 @@ def _trees(path: Path) -> list[str]:
     lines = evalb.read_lines(path)
     if not any(map(str.strip, lines)):
         raise ValueError(f"no trees in {path}")
+    depths = list(accumulate(line.count("(") - line.count(")") for line in lines))
+    if depths[-1] == 0 == min(depths) < max(depths):
+        line = 1 + next(at for at, depth in enumerate(depths) if depth)
+        raise ValueError(f"{path}:{line}: this tree ends on a later line: write one tree a line")
     return lines
 
 

@@ -1,6 +1,8 @@
 """benepar's extensions and factory "benepar", for code written for it. They work with all parsers
 of this package; the module can't be imported after benepar itself."""
 
+import os
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -16,7 +18,7 @@ from ..annotations.constituents import CONSTITUENTS_KEY
 from ..parsing.constituency import ASSIGNS, ConstituencyPipe
 from ..pipeline.writers import Parses, write_tags
 from ..published.benepar_checkpoints import MODEL, read_benepar
-from ..trees.brackets import BRACKETS
+from ..trees.brackets import BACKSLASH, BRACKETS
 
 if Language.has_factory("benepar") or Doc.has_extension("_constituent_data"):
     raise ImportError(
@@ -94,6 +96,7 @@ def get_parse_string(span: Span | Token) -> str:
     for i in _words(span.doc[inside[0].start : inside[0].end]):
         leaf = f"{span.doc[i].tag_} {span.doc[i].text}"
         leaf = "".join(BRACKETS.get(character, character) for character in leaf)
+        leaf = leaf[:-1] + BACKSLASH if leaf.endswith("\\") else leaf
         texts.append(f"{before[i]}({leaf}){after[i]}")
     return " ".join(texts)
 
@@ -162,16 +165,17 @@ def make_benepar(
 ) -> BeneparPipe:
     """Create benepar's component from this package's parser, and register the extensions.
 
-    model: folder or file of benepar 0.2, or a pipeline written by `python -m spacy lal import`;
-        names of models to download are not known.
+    model: folder or file of benepar 0.2; the name of a model that benepar's own `download` put
+        into a folder of NLTK's; or a pipeline written by `python -m spacy lal import`.
     subbatch_max_tokens: ignored, since batches have their own size.
     disable_tagger: write no tags.
     """
-    folder = Path(model)
+    folder = downloaded(model)
     if not folder.exists():
         raise ValueError(
-            f"{model}: no such folder. This component needs one with {MODEL}, or a pipeline that "
-            "`python -m spacy lal import` wrote; it downloads nothing"
+            f"{model}: no such folder, and no models/{model} in {', '.join(nltk_folders())}. This "
+            f"component needs a folder with {MODEL}, or a pipeline that `python -m spacy lal "
+            "import` wrote; it downloads nothing"
         )
     install_extensions()
     own = spacy.load(folder) if (folder / "meta.json").exists() else read_benepar(folder)
@@ -192,3 +196,26 @@ def make_benepar(
     made.cfg |= pipe.cfg
     made.disable_tagger = disable_tagger
     return made
+
+
+def downloaded(model: str) -> Path:
+    """Return the path of a model, of a bare name the first `models/NAME` in NLTK's folders, as
+    benepar's `locate_model` does; the name as a path if it isn't there."""
+    if not os.path.exists(model) and not {"/", "."} & set(model):
+        for folder in nltk_folders():
+            if (path := Path(folder, "models", model)).exists():
+                return path
+    return Path(model)
+
+
+def nltk_folders() -> list[str]:
+    """Return `nltk.data.path`; if nobody has imported NLTK, the value that it would have."""
+    if (data := sys.modules.get("nltk.data")) is not None:
+        return list(map(str, data.path))
+    named = filter(None, os.environ.get("NLTK_DATA", "").split(os.pathsep))
+    at = [sys.prefix, f"{sys.prefix}/share", f"{sys.prefix}/lib"]
+    if os.name == "nt":
+        at += [os.environ.get("APPDATA", "C:"), "C:", "D:", "E:"]
+    else:
+        at += ["/usr/share", "/usr/local/share", "/usr/lib", "/usr/local/lib"]
+    return list(map(os.path.expanduser, (*named, *(f"{up}/nltk_data" for up in ("~", *at)))))

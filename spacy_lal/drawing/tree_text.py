@@ -27,6 +27,7 @@ _LATEX = {
 }
 _CONTROLS = re.compile("[\x00-\x1f\x7f]")
 _WHITESPACE = re.compile(r"\s")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
 
 
 class Tree(Protocol):
@@ -153,4 +154,5 @@ def to_graphviz(tree: Tree) -> str:
 
 
 def _dot(text: str) -> str:
-    return _CONTROLS.sub(" ", text).replace("\\", "\\\\").replace('"', '\\"')
+    text = _ENTITY.sub("&amp;", _CONTROLS.sub(" ", text))  # Graphviz reads entities in strings
+    return text.replace("\\", "\\\\").replace('"', '\\"')

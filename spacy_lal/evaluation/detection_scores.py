@@ -191,13 +191,16 @@ def read_pairs(path: str | Path) -> list[Pair]:
         raise FormatError(f"{columns}, or no pair is below it", source=str(path), line=1)
     pairs = []
     for line, row in enumerate(rows, start=2):
-        cells = [cell for cell in row.split("\t") if cell.strip()]
+        cells = row.split("\t")
         wrong, places = _unmarked("".join(cells[1:2]))
-        if len(cells) != len(COLUMNS) or not places or set("[]") & set(wrong + cells[-1]):
-            said = (
-                f"expected {len(COLUMNS)} columns with tabs between them, and [brackets] around "
-                "the words that are wrong, but no others"
-            )
+        said = ""
+        if len(cells) != len(COLUMNS):
+            said = f"expected 3 columns, found {len(cells)}: only tabs separate columns"
+        elif not all(map(str.strip, cells)):
+            said = "an empty column"
+        elif not places or set("[]") & set(wrong + cells[-1]):
+            said = "expected [brackets] around the words that are wrong, but no others"
+        if said:
             raise FormatError(said, source=str(path), line=line)
         pairs.append(Pair(cells[0], wrong, places, cells[2]))
     return pairs

@@ -17,9 +17,16 @@ from typing import Any, cast
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.util import logger
 
 from ..annotations import get_constituents, set_constituents, set_dependencies
-from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, join_continuations, set_frames
+from ..annotations.frames import (
+    FRAMES_KEY,
+    FrameSpans,
+    get_frames,
+    give_predicates,
+    join_continuations,
+)
 from ..annotations.words import bare_doc
 from ..pipeline.pipes import load_pipeline, only_pipe, run_pipes
 from ..scoring.attachment import score_attachment
@@ -59,8 +66,10 @@ def measure_roles(
     first one.
 
     parses: "model", "gold", or pipelines with heads. predicates: "model", "gold". decoders: None
-    for the component's. corrections: whether to add those of `correct_roles`. Raises ValueError for
-    other predicates, parses without heads, or a Doc of several sentences.
+    for the component's. corrections: whether to add those of `correct_roles`. A model with
+    `indicator_width` has no rows for "model", which a warning says. Raises ValueError for other
+    predicates or for "model" alone in such a model, for parses without heads, or for a Doc of
+    several sentences.
     """
     if unknown := set(predicates) - {"model", "gold"}:
         raise ValueError(f"--predicates must be model, gold, or both, not {min(unknown)}")
@@ -70,6 +79,12 @@ def measure_roles(
             # other parses would have other boundaries
             raise ValueError("the corpus has Docs of several sentences: convert it again")
     pipe: LisaSRL = only_pipe(nlp, LisaSRL, "component lisa_srl")
+    if "model" in predicates and not pipe.finds_predicates:
+        message = f"the model of {pipe.name!r} finds no predicates (it has an indicator_width)"
+        if "gold" not in predicates:
+            raise ValueError(f"{message}: --predicates must be gold")
+        logger.warning("%s: it is scored with gold ones alone", message)
+        predicates = ["gold"]
     before = {name: getattr(pipe, name) for name in SETTINGS}
     try:
         # keeps the heads that roles are based on
@@ -137,8 +152,7 @@ def _runs(
                 set_constituents(doc, constituents)
         if given == "gold":
             for doc, example in zip(docs, examples, strict=True):
-                gold = ((f.predicate.i, f.roleset) for f in get_frames(example.reference))
-                set_frames(doc, [FrameSpans(i, roleset, [(i, i + 1, "V")]) for i, roleset in gold])
+                give_predicates(doc, example.reference)
         pipe.decoder = cast(RoleDecoding, decoder)
         pipe.parse_source = "model" if heads is None else "doc"
         pipe.predicate_source = "doc" if given == "gold" else "model"

@@ -24,6 +24,7 @@ from typing import Annotated
 from ..trees.brackets import ptb_unescape
 from .files import FormatError, read_text
 from .penn_brackets import clean_label
+from .penn_treebanks import Take, with_conllx
 from .props import (
     NO_PREDICATE,
     Columns,
@@ -33,7 +34,7 @@ from .props import (
     sentence_frames,
     tree_phrases,
 )
-from .treebank_format import Files, Lang, Losses, Pattern
+from .treebank_format import Files, Lang, Losses, Part, Pattern, files_in
 from .treebank_sentence import TreebankSentence
 
 _DOCUMENT = re.compile(r"^#(?:begin|end) document.*$", re.MULTILINE)
@@ -43,18 +44,46 @@ _NO_PARSE = {"-", "_"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conll2005(Files):
+class _WithConllx(Files):
+    conllx: Annotated[str, "CoNLL-X file of the same sentences, or a folder of such files."] = ""
+    take: Annotated[Take, "What to take from the CoNLL-X files."] = Take.heads
+    ptb_escapes: Annotated[bool, "Undo the treebank's escapes in words: -LRB- etc."] = False
+
+    def gives_heads(self) -> bool:
+        return bool(self.conllx) and self.take is not Take.tags
+
+    def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
+        if self.conllx and not Path(self.conllx).exists():
+            raise FileNotFoundError(f"no file or folder {self.conllx} of CoNLL-X rows")
+        return [
+            *super().sources(inputs),
+            *(files_in(Path(self.conllx), "*") if self.conllx else ()),
+        ]
+
+    def unescape(self, word: str) -> str:
+        """Return a word as it is written to the Doc."""
+        return ptb_unescape(word) if self.ptb_escapes else word
+
+    def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
+        parts = super().read_parts(inputs)
+        if not self.conllx:
+            return parts
+        path = Path(self.conllx)
+        return {name: with_conllx(of, path, self.take, self.unescape) for name, of in parts.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conll2005(_WithConllx):
     """CoNLL-2005: folders of a set, with words/ and props/, or files with all columns in one."""
 
     lang: Lang = "en"
     synt: Annotated[str, "Folder of parses beside words/, e.g. synt.cha."] = ""
-    ptb_escapes: Annotated[bool, "Undo the Penn Treebank's escapes in words."] = False
 
     def files(self, path: Path) -> list[Path]:
         return [path]
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
-        return [file for path in inputs for file in (path, *path.glob("*/*"))]
+        return [*super().sources(inputs), *(file for path in inputs for file in path.glob("*/*"))]
 
     def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
         """Yield the sentences of an all-in-one file or of a set's folder, plain or compressed.
@@ -64,7 +93,6 @@ class Conll2005(Files):
         constituents are None for a folder without `synt`.
         Raises FormatError, and FileNotFoundError where a file of words has no counterpart.
         """
-        unescape = ptb_unescape if self.ptb_escapes else str
         folder = path.is_dir()
         found = _pasted(path, self.synt) if folder else column_rows(read_text(path), str(path))
         for columns in found:
@@ -84,7 +112,7 @@ class Conll2005(Files):
             phrases = tree_phrases([row[2] for row in rows], source=source, line=line)
             bare = [(start, end, clean_label(label)) for start, end, label in phrases]
             yield TreebankSentence(
-                words=[unescape(row[0]) for row in rows],
+                words=[self.unescape(row[0]) for row in rows],
                 tags=[row[1] for row in rows] if self.synt or not folder else None,
                 constituents=bare if self.synt or not folder else None,
                 frames=sentence_frames(
@@ -138,12 +166,14 @@ def _predicates(rows: Rows, lemma: int = 0) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conll2012(Files):
+class Conll2012(_WithConllx):
     """CoNLL-2012, the column files of OntoNotes."""
 
     lang: Lang = "en"
     pattern: Pattern = "*gold_conll"
-    ptb_escapes: Annotated[bool, "Undo the treebank's escapes in words: -LRB-, /. etc."] = False
+
+    def unescape(self, word: str) -> str:
+        return ontonotes_unescape(word) if self.ptb_escapes else word
 
     def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
         """Yield the sentences of a document.
@@ -165,7 +195,7 @@ class Conll2012(Files):
             words, bits = [row[3] for row in rows], [row[5] for row in rows]
             parsed = not _NO_PARSE.issuperset(bits)
             yield TreebankSentence(
-                words=list(map(ontonotes_unescape, words)) if self.ptb_escapes else words,
+                words=list(map(self.unescape, words)),
                 tags=[row[4] for row in rows],
                 constituents=tree_phrases(bits, source=source, line=line) if parsed else None,
                 frames=sentence_frames(

@@ -1,4 +1,4 @@
-"""CoNLL-U, and CoNLL-X, which has the same ten columns.
+"""CoNLL-U, and CoNLL-X, which has the same ten columns between tabs.
 
 Trees are written in comments, as Stanza has them: `# constituency = (TOP …)`.
 https://universaldependencies.org/format.html
@@ -23,6 +23,7 @@ from .treebank_sentence import TreebankSentence, tree_fault
 
 _FEATS = re.compile(r"(?:[^=|]+=[^=|]+(?:\|[^=|]+=[^=|]+)*)?")
 _BREAK = re.compile(r"[\t\n\r]")
+_WITHOUT_SPACES = (0, 3, 4, 5, 6, 7, 8)  # all but words, lemmas and the last column
 
 
 class TagColumn(StrEnum):
@@ -137,10 +138,17 @@ def _add_words(sentence: ConlluSentence, rows: list[tuple[int, list[str]]]) -> N
         word, identifier = len(words) + 1, columns[0]
         first, hyphen, end = identifier.partition("-")
         space = "SpaceAfter=No" not in columns[-1].split("|")
-        if not 8 <= len(columns) <= 10:
-            fault = f"expected 10 columns between tabs, found {len(columns)}"
+        spaced = [at for at in _WITHOUT_SPACES if " " in "".join(columns[at : at + 1])]
+        if len(columns) != 10:
+            fault = f"expected 10 columns, found {len(columns)}: only tabs separate columns"
+        elif spaced:
+            cell = columns[spaced[0]]
+            fault = f"a space in column {spaced[0] + 1}, {cell!r}: only tabs separate columns"
         elif "." in identifier:
-            continue
+            before, _, ghost = identifier.partition(".")
+            if before == str(word - 1) and is_number(ghost):
+                continue
+            fault = f"bad empty node {identifier!r}: expected one such as {word - 1}.1"
         elif hyphen and (first != str(word) or not is_number(end) or int(end) < word):
             fault = f"bad word range {identifier!r}: expected one such as {word}-{word + 1}"
         elif hyphen and word <= last:
@@ -246,13 +254,14 @@ def _rows(sentence: Span, words: list[Token]) -> Iterator[tuple[str, ...]]:
         head, relation = "_", "_"
         if heads is not None and word.dep:  # other words have no relation
             head = str(heads[k - 1])
-            relation = "root" if head == "0" else _cell(word.dep_)
+            relation = "root" if head == "0" else _symbol(word.dep_)
         places = f"start_char={word.idx}|end_char={word.idx + len(word)}"
         follows = word.whitespace_ or (word.i + 1 < len(doc) and doc[word.i + 1].is_space)
         yield (
             str(k),
             _BREAK.sub("_", word.text),
-            *map(_cell, (word.lemma_, word.pos_, word.tag_, str(word.morph))),
+            _cell(word.lemma_),
+            *map(_symbol, (word.pos_, word.tag_, str(word.morph))),
             *(head, relation, "_"),
             places if follows else f"SpaceAfter=No|{places}",
         )
@@ -274,6 +283,10 @@ def _heads(words: list[Token]) -> list[int]:
 
 def _cell(text: str) -> str:
     return _BREAK.sub("_", text) or "_"
+
+
+def _symbol(text: str) -> str:
+    return _cell(text).replace(" ", "_")
 
 
 def _line(value: Any) -> str:

@@ -80,18 +80,21 @@ class LearnerTsv(Files):
 
 def parse_tsv(text: str, *, source: str = "<string>") -> Iterator[TreebankSentence]:
     """Yield the sentences of a file, with errors, or without any if the file has no labels. Raises
-    FormatError for a number of columns other than the first row's, or an empty column."""
+    FormatError for a number of columns other than the first row's (1 or 2), or an empty column."""
     columns = 0
     for block in blocks(text):
         rows = [line.split("\t") for _, line in block]
         for (number, line), cells in zip(block, rows, strict=True):
-            if not columns and len(cells) == 1 and _NO_TAB.fullmatch(line):
-                message = "one column: a tab has to stand between a token and its label"
-                raise FormatError(message, source, number)
-            columns = columns or len(cells)
-            if len(cells) != columns or columns > 2 or not all(c.strip(_BLANK) for c in cells):
-                expected = "a token and its label" if columns > 1 else "a token alone"
-                raise FormatError(f"expected {expected}, found {line[:60]!r}", source, number)
+            columns = columns or (2 if len(cells) > 1 or _NO_TAB.fullmatch(line) else 1)
+            fault = ""
+            if len(cells) != columns:
+                names = "2 columns" if columns == 2 else "1 column"
+                fault = f"expected {names}, found {len(cells)}: only tabs separate columns"
+            elif not all(cell.strip(_BLANK) for cell in cells):
+                expected = "a token and its label" if columns == 2 else "a token alone"
+                fault = f"expected {expected}, found {line[:60]!r}"
+            if fault:
+                raise FormatError(fault, source, number)
         labels = [cells[-1].strip(_BLANK) for cells in rows]
         errors = [_LABELS.get(label, label) for label in labels] if columns == 2 else None
         yield TreebankSentence(words=[cells[0] for cells in rows], errors=errors)

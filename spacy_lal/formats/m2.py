@@ -104,8 +104,10 @@ class Corrections(Files):
                 own = [edit for edit in found.edits if edit.annotator == self.annotator]
                 found = replace(found, edits=own)
             if found.words:
-                labels = labels_of(found, self.types)
-                yield TreebankSentence(found.words, found.spaces, errors=labels)
+                labels, at = labels_of(found, self.types), begins_of(found)
+                if any(edit.start == len(labels) for edit in found.edits):
+                    losses.counts["errors at the end of a sentence, marked on no word"] += 1
+                yield TreebankSentence(found.words, found.spaces, errors=labels, error_begins=at)
             else:
                 losses.left_out["dropped"].append((f"{source}:{found.line}", "no words"))
         if annotators and self.annotator not in {None, *annotators}:
@@ -173,9 +175,23 @@ def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list
     """Return the label of every word. A word is an error if an edit covers it, or something is
     missing before it. A word missing at the end of the sentence marks no word, as in MultiGED's
     files. The first edit in the file decides."""
-    labels = [CORRECT] * len(sentence.words)
-    for edit in reversed(sentence.edits) if labels else ():
-        end = min(max(edit.end, edit.start + 1), len(labels))
-        names = {"none": ERROR, "operations": edit.operation, "full": edit.type or ERROR}
-        labels[edit.start : end] = [names[types]] * (end - edit.start)
-    return labels
+
+    def label(edit: Edit) -> str:
+        named = edit.operation if types == "operations" else edit.type or ERROR
+        return ERROR if types == "none" else named
+
+    return [CORRECT if edit is None else label(edit) for edit in _deciding(sentence)]
+
+
+def begins_of(sentence: M2Sentence) -> set[int]:
+    """Return the words at which the edit that decides their label isn't that of the word before."""
+    edits = _deciding(sentence)
+    return {i for i in range(1, len(edits)) if edits[i] is not edits[i - 1]}
+
+
+def _deciding(sentence: M2Sentence) -> list[Edit | None]:
+    found: list[Edit | None] = [None] * len(sentence.words)
+    for edit in reversed(sentence.edits) if found else ():
+        end = min(max(edit.end, edit.start + 1), len(found))
+        found[edit.start : end] = [edit] * (end - edit.start)
+    return found

@@ -3,17 +3,17 @@ one's `<s> … </s>`, SPMRL's `##feature##` labels, and plain one-tree-a-line fi
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from spacy.tokens import Doc
 
 from ..annotations import sentence_trees
-from ..trees.brackets import Unescape, ptb_unescape, unescape_brackets
-from ..trees.tree import ConstituentTree, parse_brackets
+from ..trees.brackets import Unescape, ptb_unescape, read, unescape_brackets
+from ..trees.tree import ConstituentTree
 from .files import FormatError, read_text
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence
@@ -37,18 +37,40 @@ class Brackets(Files):
     functions: Annotated[bool, "Keep function tags and indices: NP-SBJ-1."] = False
     ptb_escapes: Annotated[bool, r"Undo \/ and \* and `` '' as well as brackets."] = False
     spaces: Annotated[bool, "Whether spaces separate the words."] = True
+    drop: Annotated[str, 'Nodes to leave out with their words, by label: "ID CODE METADATA".'] = ""
+    skip_lines: Annotated[str, 'Beginnings of lines to leave out: "*x* %% ; #".'] = ""
+    traces: Annotated[str, r"Pattern of words that are traces whatever their tags: '\*.*|0'."] = ""
+
+    def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
+        try:
+            re.compile(self.traces)
+        except re.error as error:
+            raise ValueError(f"--traces {self.traces!r} is no pattern: {error}") from None
+        return super().sources(inputs)
 
     def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
         return self.parse(read_text(path, self.encoding), str(path), losses)
 
     def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
         unescape = ptb_unescape if self.ptb_escapes else unescape_brackets
-        trees = numbered(parse_treebank(text, source=source, unescape=unescape), source)
+        dropped = set(self.drop.split())
+
+        def drop(label: str) -> bool:
+            if found := bool(dropped & {label, clean_label(label)}):
+                losses.counts[f"nodes left out: {clean_label(label)}"] += 1
+            return found
+
+        if starts := "|".join(map(re.escape, self.skip_lines.split())):
+            line = re.compile(rf"^[ \t]*(?:{starts}).*$", re.MULTILINE)
+            text, losses.counts["lines left out"] = line.subn(blank, text)
+        options: dict[str, Any] = {"unescape": unescape, "drop": drop if dropped else None}
+        trees = numbered(parse_treebank(text, source=source, **options), source)
         return clean_sentences(trees, losses, clean=self.clean, spaces=self.spaces)
 
     def clean(self, tree: ConstituentTree) -> ConstituentTree | None:
         """Return the tree as it is converted, None if it has no words."""
-        return clean_tree(tree, functions=self.functions)
+        traces = re.compile(self.traces) if self.traces else None
+        return clean_tree(tree, functions=self.functions, null_words=traces)
 
     def write(self, doc: Doc) -> str:
         return "".join(f"{tree}\n" for tree in sentence_trees(doc) if tree.leaves)
@@ -63,28 +85,32 @@ class Bracketing(NamedTuple):
 
 
 def parse_treebank(
-    text: str, *, source: str = "<string>", unescape: Unescape = unescape_brackets
+    text: str, *, source: str = "<string>", unescape: Unescape = unescape_brackets, **options: Any
 ) -> Iterator[ConstituentTree]:
-    """Yield the unchanged trees of `text`, without SGML lines. Raises FormatError."""
-    return parse_brackets(_without_sgml(text), source=source, unescape=unescape)
+    """Yield the unchanged trees of `text`, without SGML lines. Raises FormatError, also for
+    `(They)`, a word in its own brackets. options: those of `trees.brackets.read`."""
+    options = {"strict": True} | options
+    return read(_SGML.sub(blank, text), ConstituentTree, source, unescape, **options)
 
 
-def parse_sentences(text: str, *, source: str = "<string>") -> Iterator[Bracketing]:
+def parse_sentences(
+    text: str, *, source: str = "<string>", strict: bool = True
+) -> Iterator[Bracketing]:
     """Yield the unchanged sentences of `text`, with their places.
 
     Several trees between the lines `<s>` (or `<s id=…>`) and `</s>` get a common root without a
     label, and malformed text there is that sentence's fault. Without such lines every tree is a
-    sentence, and malformed text raises FormatError.
+    sentence, and malformed text raises FormatError; `(They)` does with `strict`, else is a fault.
     """
     pieces = _SENTENCE.split(text)
     bodies, marks = pieces[::2], pieces[1::2]
     if not marks:
-        for place, tree, _ in numbered(parse_treebank(text, source=source), source):
+        for place, tree, _ in numbered(parse_treebank(text, source=source, strict=strict), source):
             yield Bracketing(place, tree, _fault(tree))
         return
     line = 1
     for before, body, after in zip(["/", *marks], bodies, [*marks, ""], strict=True):
-        outside = _without_sgml(body) if before == "/" else ""
+        outside = _SGML.sub(blank, body) if before == "/" else ""
         end = line + body.count("\n")
         if outside.strip():
             first = line + outside[: -len(outside.lstrip())].count("\n")
@@ -175,7 +201,7 @@ def to_sentence(tree: ConstituentTree, *, spaces: bool = True) -> TreebankSenten
 def _one_sentence(text: str, source: str, line: int) -> Bracketing:
     """Return the sentence between <s> and </s>; `text` begins on `line`."""
     try:
-        trees = list(parse_treebank(text, source=source))
+        trees = list(parse_treebank(text, source=source, strict=False))
     except FormatError as error:
         return Bracketing(f"{source}:{line + error.line - 1}", None, error.message)
     if len(trees) == 1:
@@ -199,6 +225,6 @@ def _fault(tree: ConstituentTree | None) -> str:
     return ""
 
 
-def _without_sgml(text: str) -> str:
-    """Replace SGML lines by blanks, which keep places in messages right."""
-    return _SGML.sub(lambda match: " " * len(match[0]), text)
+def blank(match: re.Match[str]) -> str:
+    """Return blanks in place of a match, so that places after it stay right."""
+    return " " * len(match[0])

@@ -15,7 +15,7 @@ from ..trees.brackets import ptb_unescape
 from . import conllu
 from .files import FormatError, read_text_as
 from .penn_brackets import clean_sentences, numbered, parse_treebank
-from .treebank_format import Lang, Losses, Part, Treebank
+from .treebank_format import Lang, Losses, Part, Treebank, files_in
 from .treebank_sentence import TreebankSentence
 
 PTB_SUFFIXES = {".mrg", ".tree", ".ptb"}
@@ -78,11 +78,7 @@ class _NumberedTreebank(Treebank):
             note = f"{part}: {path} isn't there, the treebank's annotation stays as it is"
             read.losses.notes.append(note)
         elif self.conllx:
-            sentences = merge(read.sentences, path, self.take, read.losses, self.unescape)
-            found = len(sentences) - len(read.losses.left_out["without heads"])
-            for kind in ("tags", "heads") if self.take is Take.both else (self.take,):
-                read.losses.counts[f"{kind} from CoNLL-X"] = found
-            read = Part(sentences, read.losses)
+            read = with_conllx(read, path, self.take, self.unescape)
         return read
 
     def _conllx(self, part: str) -> Path:
@@ -182,6 +178,16 @@ def numbers(text: str, kind: str = "sections") -> list[int]:
     return found
 
 
+def with_conllx(read: Part, path: Path, take: Take, unescape: Callable[[str], str] = str) -> Part:
+    """Return the part with the layers of a CoNLL-X file or of a folder of them, and their counts.
+    Raises ValueError as `merge`."""
+    sentences = merge(read.sentences, path, take, read.losses, unescape)
+    found = len(sentences) - len(read.losses.left_out["without heads"])
+    for kind in ("tags", "heads") if take is Take.both else (take,):
+        read.losses.counts[f"{kind} from CoNLL-X"] = found
+    return Part(sentences, read.losses)
+
+
 def merge(
     sentences: Sequence[TreebankSentence],
     path: Path,
@@ -189,10 +195,11 @@ def merge(
     losses: Losses,
     unescape: Callable[[str], str] = str,
 ) -> list[TreebankSentence]:
-    """Return the sentences with the layers of a CoNLL-X file; sentences without heads go to
-    `losses`. Raises FormatError at the first place where the words differ."""
+    """Return the sentences with the layers of a CoNLL-X file, or of a folder's files in order;
+    sentences without heads go to `losses`. Raises FormatError at the first place where the words
+    differ."""
     merged: list[TreebankSentence] = []
-    rows = list(conllu.read_conllu(path))
+    rows = [row for file in files_in(path, "*") for row in conllu.read_conllu(file)]
     for number, (sentence, row) in enumerate(zip(sentences, rows, strict=False), start=1):
         if [unescape(word) for word in row.words] != list(sentence.words):
             here, there = " ".join(row.words), " ".join(sentence.words)

@@ -1,6 +1,6 @@
 """One treebank sentence of any format, and its Doc."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ class TreebankSentence:
     constituents: phrases in preorder, without the root node.
     frames: predicates with their arguments.
     errors: each word's `grammar_errors.CORRECT` or type of error.
+    error_begins: words at which another error begins, also after one of the same type.
     paragraph: the paragraph's name; neighbours with the same name are running text.
     """
 
@@ -40,6 +41,7 @@ class TreebankSentence:
     constituents: Sequence[LabelledSpan] | None = None
     frames: Sequence[FrameSpans] | None = None
     errors: Sequence[str] | None = None
+    error_begins: Collection[int] = ()
     id: str = ""
     paragraph: str = ""
 
@@ -70,7 +72,7 @@ def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
     if sentence.frames is not None:
         set_frames(doc, sentence.frames)
     if sentence.errors is not None:
-        set_errors(doc, sentence.errors)
+        set_errors(doc, sentence.errors, begins=sentence.error_begins)
     if sentence.id:
         doc.user_data["sent_id"] = sentence.id
     if sentence.paragraph:

@@ -89,15 +89,15 @@ class VietnameseTreebank(Treebank):
     def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
         text, joined = _SYLLABLES.subn(lambda match: match[1] + "_".join(match[2].split()), text)
         losses.counts["words whose syllables were apart"] += joined
+        drop = self.malformed is Malformed.drop
         # S1 is a clause here, not the root
         trees = (
             found._replace(tree=ConstituentTree("", (found.tree,)))
             if found.tree and found.tree.label == "S1"
             else found
-            for found in parse_sentences(text, source=source)
+            for found in parse_sentences(text, source=source, strict=not drop)
         )
         clean = partial(clean_tree, null_words=NULL_WORDS)
-        drop = self.malformed is Malformed.drop
         for sentence in clean_sentences(trees, losses, clean=clean, drop_malformed=drop):
             words = [normalize("NFC", word) for word in sentence.words]
             losses.counts["words brought to NFC"] += sum(

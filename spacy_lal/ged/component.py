@@ -168,7 +168,9 @@ class ErrorDetector(WeightsPipe):
                 self.labels[k] if here else CORRECT
                 for k, here in zip(types, marked.tolist(), strict=True)
             ]
-            set_errors(doc, labels, errors.tolist(), key=self.spans_key)
+            # the model judges each word by itself
+            begins = range(len(doc))
+            set_errors(doc, labels, errors.tolist(), key=self.spans_key, begins=begins)
 
 
 def read_errors(doc: Doc, counts: Counts, key: str) -> None:

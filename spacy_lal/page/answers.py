@@ -11,7 +11,8 @@ from spacy.language import Language
 from spacy.pipeline import DependencyParser
 from spacy.tokens import Doc
 
-from ..annotate.records import doc_record
+from ..annotate.other_language import other_language
+from ..annotate.records import doc_record, layers_of
 from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
 from ..drawing.charts import ranked
 from ..formats.conllu import format_conllu
@@ -70,10 +71,11 @@ def answer(nlp: Language, text: str, view: str = "", trees: int = 0) -> dict[str
     view: "" and "kbest" have no picture. trees: how many of the best trees to list. The values
     outlive spaCy's memory zone.
     """
+    layers = layers_of(nlp)
     begun = time.perf_counter()
     with nlp.memory_zone():
         doc = nlp(text)
-        found: dict[str, Any] = {"record": doc_record({"text": doc.text}, doc)}
+        found: dict[str, Any] = {"record": doc_record({"text": doc.text}, doc, layers)}
         if CONSTITUENTS_KEY in doc.spans:
             found["brackets"] = [str(tree) for tree in sentence_trees(doc) if tree.leaves]
         found["conllu"] = format_conllu(doc) if len(doc) else ""
@@ -85,6 +87,8 @@ def answer(nlp: Language, text: str, view: str = "", trees: int = 0) -> dict[str
         for _, pipe in nlp.pipeline:
             if isinstance(pipe, ErrorDetector):
                 found["threshold"] = pipe.cfg["threshold"]
+        if other := other_language(text, str(nlp.lang)):
+            found["warning"] = f"The text {other}"
         if view in ("tree", "boxes"):
             found["contributions"] = _contributions(nlp, doc)
     found["seconds"] = round(time.perf_counter() - begun, 4)

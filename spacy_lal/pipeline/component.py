@@ -15,7 +15,7 @@ from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import logger
+from spacy.util import logger, minibatch, raise_error
 from spacy.vocab import Vocab
 from thinc.api import Model
 
@@ -169,6 +169,20 @@ class WeightsPipe(TrainablePipe):
         """Train on a batch, as spaCy's `update`. Raises ValueError without weights."""
         self._check_initialised()
         return super().update(examples, drop=drop, sgd=sgd, losses=losses)
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Yield the annotated Docs, as spaCy's `pipe`. With an error handler, the Docs of a batch
+        that fails are annotated one by one, and the handler gets only those that fail alone."""
+        handler = self.get_error_handler()
+        for docs in minibatch(stream, batch_size):
+            try:
+                self.set_annotations(docs, self.predict(docs))
+            except Exception as error:
+                if handler is raise_error or len(docs) == 1:
+                    handler(self.name, self, docs, error)
+                    continue
+                docs = [doc for doc in map(self, docs) if doc is not None]
+            yield from docs
 
     def _check_initialised(self) -> None:
         if torch_shim(self.model).header is None:

@@ -79,7 +79,8 @@ class LisaSRL(ParserPipe):
     parse_source: the heads for syntactic attention: "model", the model's own; "doc", those already
         in the Doc (parsed or gold), or the model's for a word without a head.
     predicate_source: "model" finds predicates; "doc" takes those of the frames already in
-        doc.spans[spans_key], with their rolesets, or the model's without such a group. Both sources
+        doc.spans[spans_key], with their rolesets, or the model's without such a group; the readers
+        of this package give the gold ones to training and its evaluations. Both sources
         are attributes and may change at any time; a saved pipeline keeps the settings of its
         config.
     decoder: "valid", the best sequence of role labels that is valid BIO; "probabilities", the same
@@ -138,9 +139,13 @@ class LisaSRL(ParserPipe):
             if not (-1 <= before < n and 0 <= after < n and 0 <= count < math.inf):
                 raise ValueError(f"a transition from {before} to {after}, and {n} role labels")
 
+    @property
+    def finds_predicates(self) -> bool:
+        """Whether the model finds predicates itself: it has no `indicator_width`."""
+        return lisa_settings(self.model).indicator_width is None
+
     def _check_indicator(self) -> None:
-        width = lisa_settings(self.model).indicator_width
-        if width is not None and self.predicate_source == "model":
+        if self.predicate_source == "model" and not self.finds_predicates:
             raise ValueError(
                 f"the model of {self.name!r} encodes a sentence for each of its predicates, and "
                 'does not find them: set predicate_source = "doc" and give it some'
@@ -199,7 +204,7 @@ class LisaSRL(ParserPipe):
         set_dropout_rate(self.model, drop)
         # without relations, arcs are not trained
         heads = [gold_heads(example).heads for example in examples] if self.relations else None
-        with_frames = examples if lisa_settings(self.model).indicator_width is not None else []
+        with_frames = [] if self.finds_predicates else examples
         frames = [gold_frames(example, self.spans_key) or [] for example in with_frames]
         predicates = [{frame.predicate for frame in doc_frames} for doc_frames in frames]
         inputs = LisaInput([example.predicted for example in examples], heads, predicates)

@@ -19,8 +19,10 @@ from ..structure.sequence import (
     best_spans,
     bio_constraints,
     bio_to_spans,
+    repeated,
     transition_probs,
     unique_viterbi,
+    viterbi,
 )
 from ..trees.tree import LabelledSpan
 from .gold_frames import allowed_joint_labels
@@ -94,6 +96,10 @@ class RoleDecoder:
         self.transitions, self.start = allowed + transitions, allowed_first + start
         core = [k for k, label in enumerate(self.labels) if unique and CORE.fullmatch(label)]
         self.unique = torch.tensor(core, dtype=torch.long)
+        # without transition probabilities the score of a sequence is that of its spans
+        self.by_spans = (
+            not torch.cat([self.transitions, self.start[None]]).nan_to_num(0.0, neginf=0.0).any()
+        )
         self.elsewhere = torch.tensor([label[2:] not in VERBS for label in self.labels])
 
     def __call__(
@@ -114,14 +120,18 @@ class RoleDecoder:
             scores[rows, predicates] = there.masked_fill(
                 self.elsewhere.to(scores.device), -torch.inf
             )
-        labels = unique_viterbi(scores, lengths, self.transitions, self.start, self.unique).labels
+        if not self.by_spans:
+            return unique_viterbi(scores, lengths, self.transitions, self.start, self.unique).labels
+        labels = viterbi(scores, lengths, self.transitions, self.start).labels
+        # a best sequence without constraints and penalty stays the best
+        again = repeated(labels, lengths.to(labels), self.unique.to(labels)).any(1)
         if constituents is not None:
-            # a best sequence without penalty stays the best
             each = zip(labels.tolist(), lengths.tolist(), constituents, strict=True)
             losing = [self._loses(of_row[:n], whole) for of_row, n, whole in each]
-            if any(losing):
-                rows = torch.tensor(losing).nonzero().squeeze(1).to(labels.device)
-                labels[rows] = self._of_spans(scores[rows], lengths[rows], constituents[rows])
+            again |= torch.tensor(losing, device=again.device)
+        if len(rows := again.nonzero().squeeze(1)):
+            whole = None if constituents is None else constituents[rows]
+            labels[rows] = self._of_spans(scores[rows], lengths.to(rows)[rows], whole)
         return labels
 
     def _loses(self, labels: list[int], constituents: Tensor) -> bool:
@@ -131,14 +141,17 @@ class RoleDecoder:
             for start, end, label in bio_to_spans([self.labels[k] for k in labels])
         )
 
-    def _of_spans(self, scores: Tensor, lengths: Tensor, constituents: Tensor) -> Tensor:
-        """Decode without transitions, over spans that may be constituents."""
+    def _of_spans(self, scores: Tensor, lengths: Tensor, constituents: Tensor | None) -> Tensor:
+        """Decode over spans, where there are constituents with the penalty for others."""
         number = {label: k for k, label in enumerate(self.labels)}
         begin = [k for k, label in enumerate(self.labels) if label.startswith("B-")]
         inside = [number.get(f"I-{self.labels[k][2:]}", -1) for k in begin]
         lone = torch.tensor([k < 0 for k in inside], device=scores.device)
         unique = set(self.unique.tolist())
         losses = self.nonconstituent_penalty * self.elsewhere[begin].double()
+        if constituents is None:
+            n = scores.shape[1]
+            constituents, losses = torch.zeros(len(scores), n, n, dtype=torch.bool), 0 * losses
         found = best_spans(
             scores[..., begin],
             scores[..., inside].masked_fill(lone, -torch.inf),

@@ -6,7 +6,7 @@ a prefix of its own, as in `B-C-ARG1`.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy
@@ -141,12 +141,12 @@ def unique_viterbi(
     rows = torch.arange(len(labels), device=labels.device)
     while True:
         # a repeated label that is constrained already: every allowed sequence has -inf
-        repeated = _repeated(labels[rows], lengths[rows], unique) & ~constrained[rows]
-        broken = repeated.any(1)
+        new = repeated(labels[rows], lengths[rows], unique) & ~constrained[rows]
+        broken = new.any(1)
         rows = rows[broken]
         if not len(rows):
             return BestPaths(labels, score)
-        constrained[rows] |= repeated[broken]
+        constrained[rows] |= new[broken]
         # all sequences take as many labels as the one with the most, some repeated
         k = int(constrained[rows].sum(1).max())
         n = int(lengths[rows].max())
@@ -157,7 +157,7 @@ def unique_viterbi(
             labels[part, :n], score[part] = found
 
 
-def _repeated(labels: Tensor, lengths: Tensor, unique: Tensor) -> Tensor:
+def repeated(labels: Tensor, lengths: Tensor, unique: Tensor) -> Tensor:
     """Returns [B, C]: whether a sequence has each label of `unique` more than once."""
     words = torch.arange(labels.shape[1], device=labels.device) < lengths.unsqueeze(1)
     return (labels.where(words, -1).unsqueeze(2) == unique).sum(1) > 1
@@ -239,97 +239,165 @@ def best_spans(
 
     Sarawagi and Cohen (2004). A label's best span that is no constituent begins at its last word or
     extends that of the word before, so the work grows with C n and the number of constituents, not
-    with C n². Where a label of `unique` comes twice, its one span begins in the first half of these
-    spans or after them, and the search takes both cases unless they can't win. Ties: a word outside
-    before a span, longer spans before shorter, lower labels before higher.
+    with C n². A span may always be left out, so the words and labels are searched of those spans
+    alone that score more than their words outside. As in `unique_viterbi`, each next search
+    constrains the labels of `unique` that the last result repeats; each such label doubles it.
+    Ties: a word outside before a span, longer spans before shorter, lower labels before higher.
     """
-    _, n, size = begin.shape
-    rows = max(1, MOST_STATES // max(1, n * max(n, size)))
-    of_words = [t.double().cpu().numpy() for t in (begin, inside, outside)]
+    starts, later, alone = (t.double().cpu().numpy() for t in (begin, inside, outside))
     constituents, lost = whole.cpu().numpy(), losses.double().cpu().numpy()
-    best: list[tuple[float, Spans]] = [(-numpy.inf, []) for _ in begin]
-    # searches: their row, the most that they may score, words at which a label may not begin
-    searches: list[tuple[int, float, list[tuple[slice, int]]]]
-    searches = [(row, numpy.inf, []) for row in range(len(begin))]
-    while searches:
-        part = [search for search in searches[:rows] if search[1] > best[search[0]][0]]
-        searches = searches[rows:]
-        at = [row for row, *_ in part]
-        starts, later, alone = (array[at] for array in of_words)
-        for sequence, (*_, forbidden) in zip(starts, part, strict=True):
-            for words, label in forbidden:
-                sequence[words, label] = -numpy.inf
-        found = _search(starts, later, alone, constituents[at], lost, lengths[at].tolist())
-        for (row, _, forbidden), (score, spans) in zip(part, found, strict=True):
-            if repeated := _first_half(spans, unique):
-                label, last = repeated
-                for words in (slice(last + 1, None), slice(last + 1)):
-                    searches.append((row, score, [*forbidden, (words, label)]))
-            elif score > best[row][0]:
-                best[row] = score, spans
-    return [spans for _, spans in best]
+    useful = _useful(starts, later, alone, lost, lengths.cpu().numpy(), unique)
+    words_of = [numpy.flatnonzero(numpy.asarray(row.any(1))) for row in useful]
+    labels_of = [numpy.flatnonzero(numpy.asarray(row.any(0))) for row in useful]
+    found: list[Spans] = [[] for _ in words_of]
+    once: list[list[int]] = [[] for _ in words_of]
+
+    def size(row: int) -> tuple[int, ...]:
+        return len(once[row]), *(len(of[row]).bit_length() for of in (words_of, labels_of))
+
+    rows = [row for row, words in enumerate(words_of) if len(words)]
+    while rows:
+        for (k, *_), alike in groupby(sorted(rows, key=size), size):
+            part = list(alike)
+            n, most = (max(len(of[row]) for row in part) for of in (words_of, labels_of))
+            step = max(1, (MOST_STATES >> k) // (n * max(n, most)))
+            for some in (part[at : at + step] for at in range(0, len(part), step)):
+                words, labels = (_padded([of[row] for row in some]) for of in (words_of, labels_of))
+                row, word, label = numpy.array(some), words[..., None], labels[:, None]
+                there = (word >= 0) & (label >= 0)
+                follows = numpy.diff(words, axis=1, prepend=-2)[..., None] == 1
+                at = row[:, None, None], word, label
+                limited = [numpy.searchsorted(labels_of[row], once[row]) for row in some]
+                results = _search(
+                    numpy.where(there, starts[at], -numpy.inf),
+                    numpy.where(there & follows, later[at], -numpy.inf),
+                    alone[row[:, None], words],
+                    constituents[row[:, None, None], word, words[:, None]],
+                    lost[labels],
+                    [len(words_of[row]) for row in some],
+                    numpy.array(limited, dtype=numpy.int64),
+                )
+                for member, names, of, spans in zip(some, labels, words, results, strict=True):
+                    found[member] = [
+                        (int(of[first]), int(of[end - 1]) + 1, int(names[label]))
+                        for first, end, label in spans
+                    ]
+        rows = [row for row in rows if _limit(once[row], found[row], unique)]
+    return found
+
+
+HIGHEST = 1e100
+"""Above all scores: of a word that must be in a span of some label that occurs at most once."""
+
+
+def _useful(
+    begin: Array,
+    inside: Array,
+    outside: Array,
+    losses: Array,
+    lengths: Array,
+    unique: Sequence[int],
+) -> Array:
+    """Returns [B, n, C]: whether a word is in a span of a label that scores more than its words
+    outside, or a word that can't be outside: than a span of its own of a label not in `unique`."""
+    n = begin.shape[1]
+    past = numpy.arange(n) >= lengths[:, None]
+    must = numpy.isneginf(outside) & ~past
+    others = outside.copy()
+    own = numpy.delete(begin[must] - losses, unique, 1)
+    others[past], others[must] = 0, own.max(1, initial=-HIGHEST)
+    # gains of a label's best span that ends, and of the words that it continues with
+    gain, more = begin - others[..., None], inside - others[..., None]
+    gain[past] = more[past] = -numpy.inf
+    useful = must[..., None] & ((begin > -numpy.inf) | (inside > -numpy.inf))
+    for j in range(1, n):
+        numpy.maximum(gain[:, j], gain[:, j - 1] + more[:, j], out=gain[:, j])
+    after = numpy.zeros_like(losses)
+    for j in range(n - 1, -1, -1):
+        useful[:, j] |= gain[:, j] + after > 0
+        after = numpy.maximum(after + more[:, j], 0)
+    return useful
+
+
+def _padded(arrays: list[Array]) -> Array:
+    """Returns arrays [B, longest] with -1 after their ends."""
+    padded = numpy.full((len(arrays), max(map(len, arrays))), -1)
+    for row, array in zip(padded, arrays, strict=True):
+        row[: len(array)] = array
+    return padded
 
 
 def _search(
-    begin: Array, inside: Array, outside: Array, whole: Array, losses: Array, lengths: list[int]
-) -> list[tuple[float, Spans]]:
+    begin: Array,
+    inside: Array,
+    outside: Array,
+    whole: Array,
+    losses: Array,
+    lengths: list[int],
+    once: Array,
+) -> list[Spans]:
+    """losses: [B, C]. once: [B, k], labels that may occur at most once, as for `viterbi`."""
     batch, n, _ = begin.shape
+    subsets = 1 << once.shape[1]
+    # the bits of each label [B, 1, C]: a span of it takes them from the subset of labels allowed
+    bits = (once[..., None] == numpy.arange(begin.shape[2])) << numpy.arange(once.shape[1])[:, None]
+    own = bits.sum(1)[:, None]
+    subset = numpy.arange(subsets)[:, None]
+    barred = numpy.where((subset & own) == own, 0.0, -numpy.inf)
+    rows, source = numpy.arange(batch)[:, None, None], subset & ~own
     # words that can't be inside: sums of -inf have no differences
-    never = numpy.isneginf(inside)
-    sums = numpy.where(never, 0, inside).cumsum(1)
+    never = numpy.isneginf(inside)[:, :, None]
+    sums = numpy.where(never, 0, inside[:, :, None]).cumsum(1)
     broken = never.cumsum(1)
     # value of a span of words i to j: start[i] + sums[j], unless one after i can't be inside
-    start = begin - sums
+    start = begin[:, :, None] - sums + barred[:, None]
     starts_of = [
         numpy.flatnonzero(column[: j + 1])
         for j, column in enumerate(numpy.asarray(whole.any(axis=0)).T)
     ]
-    best = numpy.zeros((batch, n + 1))
-    back = numpy.full((batch, n, 2), -1)
+    best = numpy.zeros((batch, n + 1, subsets))
+    back = numpy.full((batch, n, subsets, 2), -1)
     longest = numpy.full_like(start[:, 0], -numpy.inf)
     first = numpy.zeros(longest.shape, dtype=numpy.int64)
     for j in range(n):
-        start[:, j] += best[:, j, None]
-        longest[never[:, j]] = -numpy.inf
+        start[:, j] += best[rows, j, source]
+        longest = numpy.where(never[:, j], -numpy.inf, longest)
         here = start[:, j] > longest
         longest, first = numpy.where(here, start[:, j], longest), numpy.where(here, j, first)
-        value, at = longest - losses, first
+        value, at = longest - losses[:, None], first
         if len(starts := starts_of[j]):
-            there = whole[:, starts, j, None] & (broken[:, starts] == broken[:, j, None])
+            there = whole[:, starts, j, None, None] & (broken[:, starts] == broken[:, j, None])
             values = numpy.where(there, start[:, starts], -numpy.inf)
             which = values.argmax(1)
             top, begins = numpy.take_along_axis(values, which[:, None], 1)[:, 0], starts[which]
             better = (top > value) | ((top == value) & (begins < at))
             value, at = numpy.where(better, top, value), numpy.where(better, begins, at)
         value = value + sums[:, j]
-        highest = value.max(1)
-        begins = numpy.where(value < highest[:, None], n, at)
-        chosen = numpy.stack([begins.min(1), begins.argmin(1)], 1)
-        alone = best[:, j] + outside[:, j]
+        highest = value.max(2)
+        begins = numpy.where(value < highest[..., None], n, at)
+        chosen = numpy.stack([begins.min(2), begins.argmin(2)], 2)
+        alone = best[:, j] + outside[:, j, None]
         best[:, j + 1] = numpy.maximum(highest, alone)
-        back[:, j] = numpy.where((highest > alone)[:, None], chosen, -1)
+        back[:, j] = numpy.where((highest > alone)[..., None], chosen, -1)
     return [
-        (float(best[row, end]), _spans(back[row].tolist(), end)) for row, end in enumerate(lengths)
+        _spans(back[row].tolist(), end, own[row, 0].tolist()) for row, end in enumerate(lengths)
     ]
 
 
-def _spans(back: list[list[int]], end: int) -> Spans:
-    spans = []
+def _spans(back: list[list[list[int]]], end: int, own: list[int]) -> Spans:
+    spans, allowed = [], -1
     while end:
-        first, label = back[end - 1]
+        first, label = back[end - 1][allowed]
         if label >= 0:
             spans.append((first, end, label))
+            allowed = (allowed % len(back[0])) & ~own[label]
         end = first if label >= 0 else end - 1
     return spans[::-1]
 
 
-def _first_half(spans: Spans, unique: Sequence[int]) -> tuple[int, int] | None:
-    """Returns the most repeated label, and the last beginning in the first half of its spans."""
-    begins: dict[int, list[int]] = {label: [] for label in unique}
-    for start, _, label in spans:
-        if label in begins:
-            begins[label].append(start)
-    label = max(begins, key=lambda label: len(begins[label]), default=-1)
-    if label < 0 or len(begins[label]) < 2:
-        return None
-    return label, begins[label][len(begins[label]) // 2 - 1]
+def _limit(once: list[int], spans: Spans, unique: Sequence[int]) -> bool:
+    """Adds the repeated labels of `unique` to `once`; returns whether there are new ones."""
+    named = [label for *_, label in spans]
+    new = [label for label in unique if named.count(label) > 1 and label not in once]
+    once += new
+    return bool(new)

@@ -18,7 +18,7 @@ from spacy.training import Example
 from spacy.training.corpus import walk_corpus
 
 from ..annotations.constituents import CONSTITUENTS_KEY
-from ..annotations.frames import FRAMES_KEY
+from ..annotations.frames import FRAMES_KEY, give_predicates
 from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, set_errors
 from ..annotations.retokenized import PARAGRAPH
 from ..annotations.words import bare_doc
@@ -37,8 +37,8 @@ class Corpus:
 
     Unlike spaCy's reader with `max_length` or `gold_preproc`, which loses span groups
     (constituents, frames) in `Span.as_doc()`, this one keeps Docs whole. The Doc to be predicted
-    gets the gold words and sentence starts, and gold tags if a parser reads tags that no component
-    before it finds.
+    gets the gold words and sentence starts, the gold predicates where a component has
+    predicate_source = "doc", and gold tags if a parser reads tags that no component before finds.
 
     path: a `.spacy` file or a directory of them. max_length: most tokens of a Doc; longer Docs are
         left out; 0 for no limit.
@@ -56,12 +56,11 @@ class Corpus:
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         docs: Iterable[Doc] = self.docs(nlp)
-        tags = reads_gold_tags(nlp)
         if self.shuffle:
             docs = list(docs)
             random.shuffle(docs)
         for reference in docs:
-            example = Example(bare_doc(reference, nlp.vocab, tags=tags), reference)
+            example = Example(_to_predict(reference, nlp), reference)
             if self.augmenter is None:
                 yield example
             else:
@@ -86,7 +85,7 @@ class Corpus:
             raise ValueError(f"no Docs{short} in {self.path}")
 
 
-def reads_gold_tags(nlp: Language) -> bool:
+def _reads_gold_tags(nlp: Language) -> bool:
     """Whether a parser of the pipeline reads given tags (input_encoder.tags = "doc"), and no
     component before it finds any."""
     for name, pipe in nlp.pipeline:
@@ -96,6 +95,17 @@ def reads_gold_tags(nlp: Language) -> bool:
         if "token.tag" in nlp.get_pipe_meta(name).assigns:
             return False
     return False
+
+
+def _to_predict(reference: Doc, nlp: Language, sentence_starts: bool = True) -> Doc:
+    """Return a Doc with the annotation that components take as given."""
+    tags = _reads_gold_tags(nlp)
+    doc = bare_doc(reference, nlp.vocab, sentence_starts=sentence_starts, tags=tags)
+    for _, pipe in nlp.pipeline:
+        key = getattr(pipe, "spans_key", "")
+        if getattr(pipe, "predicate_source", "model") == "doc" and key in reference.spans:
+            give_predicates(doc, reference, key=key)
+    return doc
 
 
 class Mix:
@@ -220,8 +230,7 @@ class Paragraphs:
             gaps = [_gap(before, after) for before, after in pairwise(text)]
             tokenizer = nlp.tokenizer if rng.random() < self.tokenized else None
             reference = running_text(text, gaps, self.noise, rng, nlp.vocab, tokenizer, people)
-            starts, tags = self.sentence_starts, reads_gold_tags(nlp)
-            predicted = bare_doc(reference, nlp.vocab, sentence_starts=starts, tags=tags)
+            predicted = _to_predict(reference, nlp, self.sentence_starts)
             yield Example(predicted, reference)
 
     def _goes_on(self, text: list[Doc], doc: Doc, rng: random.Random) -> bool:

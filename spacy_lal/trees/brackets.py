@@ -10,6 +10,8 @@ BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-"
 """Escapes of single brackets in treebanks."""
 UNBRACKETS = {name: bracket for bracket, name in BRACKETS.items()}
 """Brackets by their escapes."""
+BACKSLASH = "-BACKSLASH-"
+"""Escape of a backslash at a word's end, where NLTK reads it and the closing bracket as a word."""
 STRAIGHT_QUOTES = dict.fromkeys("«»“”„", '"') | dict.fromkeys("‘’‹›", "'")
 """Straight quotes by their typographic forms."""
 
@@ -40,15 +42,18 @@ class FormatError(ValueError):
 
 def escape(word: str) -> str:
     """Return `word` with only its brackets escaped. A word that is exactly one of ( ) [ ] { }
-    becomes -LRB- -RRB- -LSB- -RSB- -LCB- -RCB-; in longer words only ( and ) are replaced.
-    Whitespace and an empty word become "_", irreversibly."""
-    return BRACKETS.get(word) or _in_one_symbol(word) or "_"
+    becomes -LRB- -RRB- -LSB- -RSB- -LCB- -RCB-; in longer words only ( and ) are replaced, and a
+    backslash at the end. Whitespace and an empty word become "_", irreversibly."""
+    text = BRACKETS.get(word) or in_one_symbol(word) or "_"
+    return text[:-1] + BACKSLASH if text[-1] == "\\" else text
 
 
 def unescape_brackets(word: str) -> str:
     """Undo `escape`; a literal "-LRB-" in a text can't be distinguished from an escape."""
     if word in UNBRACKETS:
         return UNBRACKETS[word]
+    if word.endswith(BACKSLASH):
+        word = word.removesuffix(BACKSLASH) + "\\"
     return word.replace("-LRB-", "(").replace("-RRB-", ")")
 
 
@@ -64,7 +69,7 @@ def plain_word(word: str) -> str:
     return ptb_unescape(word) if ESCAPES.search(word) else word
 
 
-def _in_one_symbol(text: str) -> str:
+def in_one_symbol(text: str) -> str:
     """Escape ( ) and whitespace. Labels aren't unescaped, since -LRB- is itself a tag."""
     return _WHITESPACE.sub("_", text.replace("(", "-LRB-").replace(")", "-RRB-"))
 
@@ -76,51 +81,85 @@ class _Opened(NamedTuple):
     offset: int
     atoms: list[str]
     children: list[Any]
+    left_out: list[str]
 
 
-def read(text: str, make: Callable[..., Made], source: str, restore: Unescape) -> Iterator[Made]:
-    """Yield every tree in `text`, built by `make(label, children, word)`. Raises FormatError."""
+def read(
+    text: str,
+    make: Callable[..., Made],
+    source: str,
+    restore: Unescape,
+    *,
+    strict: bool = False,
+    drop: Callable[[str], bool] | None = None,
+    report: Callable[[str, int], None] | None = None,
+) -> Iterator[Made]:
+    """Yield every tree in `text`, built by `make(label, children, word)`. Raises FormatError.
 
-    def error(message: str, offset: int) -> FormatError:
-        line = text.count("\n", 0, offset) + 1
-        column = offset - (text.rfind("\n", 0, offset) + 1) + 1
-        return FormatError(message, source, line, column)
+    strict: whether `(They)`, maybe a word, is an error instead of an empty phrase. drop: returns
+    whether to leave out nodes of a label, with all in them; a tree of such nodes alone is none.
+    report: takes message and offset of each error, instead of an exception.
+    """
+
+    def error(message: str, offset: int) -> None:
+        if report is None:
+            raise FormatError(message, source, *place(text, offset))
+        report(message, offset)
 
     opened: list[_Opened] = []
+    inside = 0  # brackets that are open from a node to leave out
     for match in _SYMBOL.finditer(text):
-        symbol = match[0]
-        if symbol == "(":
+        symbol, start = match[0], match.start()
+        if inside:
+            inside += (symbol == "(") - (symbol == ")")
+        elif symbol == "(":
             if opened and len(opened[-1].atoms) > 1:
-                raise error("a phrase after a word in the same bracket", match.start())
-            opened.append(_Opened(match.start(), [], []))
+                error("a phrase after a word in the same bracket", start)
+            opened.append(_Opened(start, [], [], []))
         elif symbol == ")":
             if not opened:
-                raise error("closing bracket without an opening one", match.start())
-            offset, atoms, children = opened.pop()
+                error("closing bracket without an opening one", start)
+                continue
+            offset, atoms, children, left_out = opened.pop()
+            empty = not (children or left_out)
             if len(atoms) == 2:
                 node = make(atoms[0], (), restore(atoms[1]))
-            elif atoms and not children and text[offset + 1].isspace():
+            elif atoms and empty and text[offset + 1].isspace():
                 node = make("", (), restore(atoms[0]))
+            elif left_out and not (atoms or children or opened):
+                continue
             else:
+                if strict and atoms and empty:
+                    error(f"neither words nor phrases in ({atoms[0]})", offset)
                 node = make(atoms[0] if atoms else "", children, None)
             if opened:
                 opened[-1].children.append(node)
             else:
                 yield node
+        elif not opened:
+            error(f"{symbol!r} stands outside any bracket", start)
+        elif opened[-1].children:
+            error(f"word {symbol!r} next to a phrase, without a tag", start)
+        elif len(opened[-1].atoms) == 2:
+            error(f"second word {symbol!r} in one bracket", start)
+        elif drop and not opened[-1].atoms and text[start - 1] == "(" and drop(symbol):
+            opened.pop()
+            inside = 1
+            if opened:
+                opened[-1].left_out.append(symbol)
         else:
-            if not opened:
-                raise error(f"{symbol!r} stands outside any bracket", match.start())
-            if opened[-1].children:
-                raise error(f"word {symbol!r} next to a phrase, without a tag", match.start())
-            if len(opened[-1].atoms) == 2:
-                raise error(f"second word {symbol!r} in one bracket", match.start())
             opened[-1].atoms.append(symbol)
     if opened:
-        raise error("this bracket is never closed", opened[-1].offset)
+        error("this bracket is never closed", opened[-1].offset)
+
+
+def place(text: str, offset: int) -> tuple[int, int]:
+    """Return the line and column, from 1, of a character."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
 def one_line(tree: Tree) -> str:
-    """Return the bracketing on one line, in which only brackets are escaped."""
+    """Return the bracketing on one line, with words as `escape` has them."""
     pieces: list[str] = []
     stack: list[Tree | None] = [tree]
     while stack:
@@ -128,9 +167,9 @@ def one_line(tree: Tree) -> str:
         if node is None:
             pieces[-1] += ")"
         elif node.word is not None:
-            pieces += (f"({_in_one_symbol(node.label)}", f"{escape(node.word)})")
+            pieces += (f"({in_one_symbol(node.label)}", f"{escape(node.word)})")
         else:
-            pieces.append(f"({_in_one_symbol(node.label)}")
+            pieces.append(f"({in_one_symbol(node.label)}")
             stack.append(None)
             stack.extend(reversed(node.children))
     return " ".join(pieces)
@@ -141,6 +180,6 @@ def indented(tree: Tree) -> str:
 
     def shown(node: Tree) -> tuple[str, bool]:
         whole = all(child.word is not None for child in node.children)
-        return one_line(node) if whole else f"({_in_one_symbol(node.label)}", whole
+        return one_line(node) if whole else f"({in_one_symbol(node.label)}", whole
 
     return "\n".join(outline(tree, shown, ")"))

@@ -13,6 +13,8 @@ from ..drawing.trees import Node, fold, tree_svg
 from .brackets import (
     FormatError,
     Unescape,
+    escape,
+    in_one_symbol,
     indented,
     one_line,
     read,
@@ -188,14 +190,21 @@ class ConstituentTree:
         return tree_svg([nodes(self.sentence())])
 
     def to_nltk(self) -> Any:
-        """Convert the tree to an `nltk.Tree`. Raises ImportError with advice if NLTK is missing."""
+        """Convert the tree to an `nltk.Tree`, whose words are escaped as by `str()`, since NLTK
+        escapes none when it prints them; a word without a tag has the tag "_". Raises ImportError
+        with advice if NLTK is missing."""
         try:
             from nltk.tree import Tree
         except ImportError as error:
             raise ImportError("ConstituentTree.to_nltk() needs NLTK: pip install nltk") from error
-        return self.fold(
-            lambda node, children: Tree(node.label, children if node.word is None else [node.word])
-        )
+
+        def converted(node: ConstituentTree, children: list[Any]) -> Any:
+            label = in_one_symbol(node.label)
+            if node.word is None:
+                return Tree(label, children)
+            return Tree(label or "_", [escape(node.word)])
+
+        return self.fold(converted)
 
 
 def parse_brackets(

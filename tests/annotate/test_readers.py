@@ -98,6 +98,37 @@ def test_parquet(tmp_path: Path) -> None:
         list(Texts(str(path)))
 
 
+def test_rows_of_parquet_that_are_no_text(tmp_path: Path) -> None:
+    """Bytes become text; a row that Python can't express fails alone."""
+    arrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    path = tmp_path / "a.parquet"
+    broken = arrow.array([b"good", b"\xff\xfe", b"also"])
+    buffers = [None, *arrow.array([b"good", b"\xff\xfe", b"also"]).buffers()[1:]]
+    columns = {
+        "id": arrow.array([b"1", b"\xff", None]),
+        "text": ["One.", "Two.", "Three."],
+        "raw": broken,
+        "in": arrow.array([[{"b": b"\xe9", "s": "é"}], None, []]),
+    }
+    pyarrow.parquet.write_table(arrow.table(columns), path)
+    first, second, third = Texts(str(path), keep=["id", "raw", "in"])
+    assert first == {"id": "1", "raw": "good", "in": [{"b": "\ufffd", "s": "é"}], "text": "One."}
+    assert second == {"id": "\ufffd", "raw": "\ufffd\ufffd", "in": None, "text": "Two."}
+    assert (third["id"], third["in"]) == ("a.parquet:3", [])
+    columns["raw"] = arrow.StringArray.from_buffers(3, *buffers[1:])
+    far = arrow.array([0, 10**12, 0], arrow.timestamp("s"))
+    for column in (columns["raw"], far):
+        table = arrow.table({"text": columns["text"], "raw": column})
+        pyarrow.parquet.write_table(table, path)
+        texts = Texts(str(path), keep=["raw"])
+        found = list(texts)
+        assert ["error" in record for record in found] == [False, True, False]
+        assert [record["id"] for record in found] == [f"a.parquet:{k}" for k in (1, 2, 3)]
+        assert texts.position == path.stat().st_size
+
+
 def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "a.parquet").write_bytes(b"")

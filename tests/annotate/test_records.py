@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from spacy.tokens import Doc
 
 from spacy_lal.annotate import annotate_batch
 from spacy_lal.annotate.annotating import through_pipeline
-from spacy_lal.annotate.records import doc_record, record_doc
+from spacy_lal.annotate.records import check_record, doc_record, layers_of, record_doc
 from spacy_lal.annotations.constituents import set_constituents
 from spacy_lal.annotations.grammar_errors import set_errors
 
@@ -186,3 +187,77 @@ def _no_scores(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _no_scores(inner) for key, inner in value.items() if key != "score"}
     return [_no_scores(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _detector() -> Language:
+    nlp = spacy.blank("en")
+
+    @Language.component("errs")
+    def errs(doc: Doc) -> Doc:
+        set_errors(doc, ["R" if token.text == "go" else "" for token in doc], [0.5] * len(doc))
+        return doc
+
+    nlp.add_pipe("errs")
+    return nlp
+
+
+def _tagger_of_words() -> Language:
+    """It sets tags and lemmas of words alone, and boundaries only behind them."""
+    nlp = spacy.blank("en")
+
+    @Language.component("words")
+    def words(doc: Doc) -> Doc:
+        for token in doc:
+            if not token.is_space:
+                token.tag_, token.lemma_ = "X", token.text
+                token.is_sent_start = token.i == 0
+        return doc
+
+    nlp.add_pipe("words")
+    return nlp
+
+
+BLANK = ["", " ", "\n\n", "\n \n\t", "\u200b", "\u00a0", "\U0001f600", "go", "He go home."]
+
+
+@pytest.mark.parametrize("make", [_detector, _tagger_of_words, lambda: spacy.blank("de"), None])
+def test_records_of_a_pipeline_have_the_same_fields(make: Any, nlp: Language) -> None:
+    """Those of a sentence, whatever the text is; and they are records of pictures and Docs."""
+    nlp = make() if make else nlp
+    expected = doc_record({"text": "", "offset": 0}, nlp("He go home.")).keys()
+    for record in annotate_batch([{"text": text} for text in BLANK], nlp):
+        assert record.keys() == expected
+        check_record(record)
+        assert record_doc(record, nlp.vocab).text == record["text"]
+    failed, changed = annotate_batch([{"id": 1}, {"text": ""}], nlp)
+    assert failed == {"id": 1, "error": "no text in 'text'"}
+    nlp = pickle.loads(pickle.dumps(nlp)) if make is None else make()
+    layers_of(nlp)
+    with nlp.select_pipes(enable=[]):
+        (record,) = annotate_batch([{"text": ""}], nlp)
+        assert record.keys() == {"text", "offset", "words", "starts"}
+    assert annotate_batch([{"text": ""}], nlp)[0].keys() == expected == changed.keys()
+
+
+def test_unparsed_texts_have_the_same_fields(folder: Path) -> None:
+    settings = {"max_sentence_length": 3, "long_sentences": "flat"}
+    components = ("lal_constituency", "lisa_srl")
+    config = {f"components.{c}.{key}": v for c in components for key, v in settings.items()}
+    long, short = annotate_batch(
+        [{"text": "The cat sat on the mat."}, {"text": "Go home!"}],
+        spacy.load(folder, config=config),
+    )
+    assert long.keys() - short.keys() == {"unparsed"}
+    assert not short.keys() - long.keys()
+    assert long["unparsed"] == [{"start": 0, "end": 7}]
+
+
+def test_neighbours_that_are_errors_of_their_own() -> None:
+    doc = spacy.blank("en")("He have go home")
+    set_errors(doc, ["", "R", "R", ""], [0.1, 0.5, 0.75, 0.2], begins=[2])
+    record = doc_record({"text": doc.text}, doc)
+    assert [(e["start"], e["end"], e["score"]) for e in record["errors"]] == [
+        (1, 2, 0.5),
+        (2, 3, 0.75),
+    ]
+    assert state(record_doc(record, doc.vocab)) == state(doc)

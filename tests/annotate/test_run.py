@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import logging
 import multiprocessing
 import os
 import random
@@ -23,7 +24,7 @@ from typer.testing import CliRunner
 from spacy_lal.annotate import run as runs
 from spacy_lal.annotate.records import record_doc
 from spacy_lal.annotate.run import Workers, annotate_texts
-from spacy_lal.annotate.shards import AnnotateSettings
+from spacy_lal.annotate.shards import AnnotateSettings, make_shard
 from spacy_lal.annotate.texts import Texts
 from spacy_lal.annotations.constituents import sentence_trees
 from spacy_lal.cli import app
@@ -395,6 +396,55 @@ def test_a_format_that_the_pipeline_has_nothing_for(text: Path, tmp_path: Path) 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.usefixtures("loaded")
+def test_a_text_in_another_language_is_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    german = "Der Ausschuss hat den Bericht nicht veröffentlicht."
+    for texts, said in (
+        (LINES, []),
+        ([*LINES, german, *LINES, german], ["text.txt:7: the text looks like German, not English"]),
+    ):
+        path = tmp_path / "text.txt"
+        path.write_text("\n".join(texts))
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, logger="spacy"):
+            run = annotate_texts("toy", Texts(str(path)), tmp_path / texts[-1], SMALL, Workers())
+            assert len(list(run)) > 3
+        assert [record.getMessage().partition(". ")[0] for record in caplog.records] == said
+
+
+@pytest.mark.parametrize(("processes", "told"), [(1, False), (4, False), (5, True)])
+def test_processes_without_a_file_to_write(
+    processes: int,
+    told: bool,
+    nlp: Language,
+    text: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(runs, "load", lambda *_: nlp)
+    monkeypatch.setattr(
+        runs,
+        "made_by",
+        lambda workers, make, shards: (
+            (shard, make_shard(nlp, shard, tmp_path / "out", SMALL)) for shard in shards
+        ),
+    )
+    with caplog.at_level(logging.WARNING, logger="spacy"):
+        run = annotate_texts(
+            "toy",
+            Texts(str(text)),
+            tmp_path / "out",
+            SMALL,
+            Workers(processes),
+        )
+        assert len(list(run)) == 4
+    said = [record.getMessage() for record in caplog.records]
+    assert said == ["5 processes, but files to write: 4. A smaller --shard-chars makes more"] * told
+
+
 def test_processes(folder: Path, text: Path, tmp_path: Path) -> None:
     """The same files; also when all is killed, with shards under way, and goes on."""
     here, there = tmp_path / "here", tmp_path / "there"
@@ -415,3 +465,22 @@ def test_processes(folder: Path, text: Path, tmp_path: Path) -> None:
     assert any(one.there for one in done)
     assert sorted(one.counts["shard"] for one in done) == [0, 1, 2, 3]
     assert files(there) == files(here)
+
+
+@pytest.mark.usefixtures("loaded")
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_the_same_fields_in_all_lines(ending: str, tmp_path: Path) -> None:
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in ("", " ", "Go home!")))
+    list(
+        annotate_texts(
+            "toy", Texts(str(path)), tmp_path / "out", AnnotateSettings(ending), Workers()
+        )
+    )
+    fields = [
+        {name for name, value in record.items() if value is not None}
+        for record in _records(tmp_path / f"out/part-00000.{ending}")
+    ]
+    assert fields[0] == fields[1] == fields[2] > {"id", "tags", "heads", "constituents", "frames"}

@@ -80,3 +80,19 @@ def test_numbers_of_labels_and_scores_are_checked(doc):
         set_errors(doc, LABELS[:4])
     with pytest.raises(ValueError, match="5 labels and 1 scores for 5 tokens"):
         set_errors(doc, LABELS, [0.5])
+
+
+def test_neighbours_that_are_errors_of_their_own(doc):
+    """ "have go" are two errors; each may have its correction."""
+    labels = ["", "R", "R", "R", ""]
+    for begins, spans in (
+        ((), [(1, 4)]),
+        ({2}, [(1, 2), (2, 4)]),
+        (range(5), [(1, 2), (2, 3), (3, 4)]),
+        ({0, 4}, [(1, 4)]),
+    ):
+        set_errors(doc, labels, SCORES, begins=begins)
+        assert [(s.start, s.end) for s in doc.spans["errors"]] == spans
+        scores = [max(SCORES[start:end]) for start, end in spans]
+        assert doc.spans["errors"].attrs["scores"] == scores
+        assert get_errors(doc) == labels

@@ -1,6 +1,11 @@
 """Trees for LaTeX and Graphviz."""
 
+import html
 import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spacy_lal.trees.tree import ConstituentTree
 from spacy_lal.visualize import to_forest, to_graphviz
@@ -49,3 +54,20 @@ def test_graphviz():
 def test_graphviz_strings_stay_strings():
     said = to_graphviz(ConstituentTree("X", word='"]; a -> b; \\'))
     assert 'label="\\"]; a -> b; \\\\"' in said
+
+
+@given(st.lists(st.text(st.characters(blacklist_categories=["C", "Z"]), max_size=8), min_size=1))
+@pytest.mark.parametrize("first", ["&amp;", "&#38;lt;", "C:\\", "AT&T", "[a]", "\\{"])
+def test_any_words_come_back(first, words):
+    """Graphviz undoes HTML's entities and backslashes in strings, LaTeX its commands."""
+    words = [first, *words]
+    tree = ConstituentTree("S", [ConstituentTree("X", word=word) for word in words])
+    strings = re.findall(r'label="((?:[^"\\]|\\.)*)"\];', to_graphviz(tree))
+    read = [re.sub(r"\\(.)", r"\1", said) for said in strings]
+    entity = re.compile(r"&#?\w+;")
+    assert [entity.sub(lambda m: html.unescape(m[0]), said) for said in read[2::2]] == words
+    leaves = re.findall(r"\[\{X\} \[\{(.*)\}, tier=word\]\]", to_forest(tree))
+    names = {"backslash": "\\", "asciitilde": "~", "asciicircum": "^", "less": "<"}
+    names |= {"greater": ">", "bar": "|", "quotedbl": '"'}
+    latex = re.compile(r"\\text(\w+)\{\}|\\(.)")
+    assert [latex.sub(lambda m: names[m[1]] if m[1] else m[2], leaf) for leaf in leaves] == words

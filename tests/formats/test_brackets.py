@@ -9,10 +9,13 @@ from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.penn_brackets import (
     Brackets,
     clean_label,
+    clean_sentences,
     clean_tree,
+    parse_sentences,
     parse_treebank,
     to_sentence,
 )
+from spacy_lal.formats.penn_treebanks import ChineseTreebank, PennTreebank
 from spacy_lal.formats.treebank_format import Losses
 from spacy_lal.formats.treebank_sentence import language_vocab, to_doc
 from spacy_lal.trees.brackets import ptb_unescape
@@ -127,3 +130,72 @@ def test_quotes_and_slashes(tmp_path):
     text = r"(TOP (`` ``) (CD 1\/2) ('' '') (-LRB- -LRB-))"
     assert next(parse_treebank(text)).leaves == ["``", r"1\/2", "''", "("]
     assert next(parse_treebank(text, unescape=ptb_unescape)).leaves == ['"', "1/2", '"', "("]
+
+
+OWN = "(S (NP (DT The) (NN cat)))\n(S (NP (PRP (They)))\n   (VP (VB said)) (Z (.)))\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        (OWN, "2:13", "(They)"),
+        ("(S (NP (PRP\n (They ))))", "2:2", "(They)"),
+        ("(S (They) (VP (VB said)))", "1:4", "(They)"),
+        ("(They)", "1:1", "(They)"),
+        ("( (S (NP (NN tea)) (X)))", "1:20", "(X)"),
+    ],
+)
+@pytest.mark.parametrize("format", [Brackets(), PennTreebank()])
+def test_a_word_in_brackets_of_its_own_is_an_error(format, text, place, said):
+    with pytest.raises(FormatError, match="neither words nor phrases") as caught:
+        list(format.parse(text, "own.mrg", Losses()))
+    assert str(caught.value) == f"own.mrg:{place}: neither words nor phrases in {said}"
+
+
+def test_own_brackets_in_other_treebanks(tmp_path):
+    (tmp_path / "chtb_1.fid").write_text("<S ID=1>\n((IP (NN (茶))))\n</S>")
+    with pytest.raises(FormatError, match=r"fid:2:10: neither words nor phrases in \(茶\)"):
+        list(ChineseTreebank().read(tmp_path / "chtb_1.fid", Losses()))
+    with pytest.raises(FormatError, match=r"x:2:5: neither words nor phrases in \(thé\)"):
+        list(clean_sentences(parse_sentences("( (SENT\n(NC (thé))))", source="x"), Losses()))
+
+
+OLD = """*x*x*x* Copyright (C) 1999 *x*
+%% Sent 1
+( (METADATA (AUTHOR JOHN DOE)
+            (PURPOSE x)))
+  ; a note, (with brackets
+( (IP-MAT (CODE <P_1>) (NP-SBJ (CODE a b (c d) e) (PRO I)) (VBD saw)
+     (NP-OB1 *T*-1) (NP (CODE-2 x)) (NUM 0) (. .)) (ID CMX,1.12))
+(CODE {TEXT:y})
+( (IP-MAT (VBP See)) (ID CMX,1.13))
+"""
+
+
+def test_nodes_and_lines_are_left_out():
+    """The trees by hand; a node goes with its words, and never another word with it."""
+    losses = Losses()
+    options = {"drop": "ID CODE METADATA", "skip_lines": "*x* %% ;", "traces": r"\*.*"}
+    first, second = Brackets(**options).parse(OLD, "old.psd", losses)
+    assert first.words == ("I", "saw", "0", ".")
+    assert first.tags == ("PRO", "VBD", "NUM", ".")
+    assert first.constituents == [(0, 4, "IP"), (0, 1, "NP")]
+    assert (second.words, second.constituents) == (("See",), [(0, 1, "IP")])
+    assert losses.counts["lines left out"] == 3
+    counts = {name: n for name, n in losses.counts.items() if name.startswith("nodes")}
+    assert counts == {
+        "nodes left out: ID": 2,
+        "nodes left out: CODE": 4,
+        "nodes left out: METADATA": 1,
+    }
+    assert not losses.left_out["dropped"]
+    with pytest.raises(FormatError, match=r"old.psd:1:1: '\*x\*x\*x\*' stands outside any bracket"):
+        list(Brackets(drop="ID CODE METADATA").parse(OLD, "old.psd", Losses()))
+    broken = OLD + "( (IP-MAT (VBP See see)))"
+    with pytest.raises(FormatError, match=r"old.psd:10:20: second word 'see'"):
+        list(Brackets(**options).parse(broken, "old.psd", Losses()))
+
+
+def test_traces_are_a_pattern(tmp_path):
+    with pytest.raises(ValueError, match=r"--traces '\*T\*' is no pattern: nothing to repeat"):
+        Brackets(traces="*T*").sources([tmp_path])

@@ -262,3 +262,63 @@ def test_props_come_back_as_they_were(run, release, tmp_path):
     assert run(release, tmp_path / "train.spacy").exit_code == 0
     command(Props)(tmp_path / "train.spacy", tmp_path / "train.props")
     assert (tmp_path / "train.props").read_text() == PROPS
+
+
+# Heads and tags of CoNLL-X files
+
+STANFORD = """\
+1 The _ DT DT _ 2 det
+2 cook _ NN NN _ 5 nsubj
+3 that _ WDT WP _ 4 nsubj
+4 left _ VBD VBD _ 2 rcmod
+5 gave _ VBD VBD _ 0 root
+6 it _ PRP PRP _ 5 dobj
+7 up _ RP RP _ 5 prt
+8 -LRB- _ -LRB- -LRB- _ 5 punct
+
+1 Tea _ NN NNP _ 0 root
+2 . _ . . _ 1 punct
+
+"""
+
+
+@pytest.fixture
+def stanford(tmp_path):
+    rows = STANFORD.replace(" ", "\t")
+    path = tmp_path / "train.conllx"
+    path.write_text("".join(f"{row}\t_\t_\n" if row else "\n" for row in rows.splitlines()))
+    return path
+
+
+@pytest.mark.parametrize("escapes", [(), ("--ptb-escapes",)])
+@pytest.mark.parametrize(
+    ("take", "heads", "tag"),
+    [("heads", True, "NN"), ("tags", False, "NNP"), ("both", True, "NNP")],
+)
+def test_heads_and_tags_of_conllx(run, release, stanford, tmp_path, escapes, take, heads, tag):
+    """Head rules fill in for none of these heads."""
+    out = tmp_path / "train.spacy"
+    options = ["--synt", "synt", "--heads", "semantic", "--conllx", stanford, "--take", take]
+    result = run(release, out, *options, *escapes)
+    assert result.exit_code == 0, result.output
+    first, second = DocBin().from_disk(out).get_docs(Vocab())
+    rules = ["dep", "dep", "dep", "dep", "ROOT"]
+    given = ["det", "nsubj", "nsubj", "rcmod", "ROOT"]
+    assert [token.dep_ for token in first][:5] == (given if heads else rules)
+    assert second[0].tag_ == tag
+    assert "srl" in first.spans
+    assert str(*sentence_trees(second)) == f"(TOP (NP ({tag} Tea)) (X (. .)))"
+
+
+def test_conllx_in_a_folder_and_in_bad_order(run, release, stanford, tmp_path):
+    first, second, _ = stanford.read_text().split("\n\n")
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x/1.conllx").write_text(first + "\n")
+    (tmp_path / "x/2.conllx").write_text(second + "\n")
+    result = run(release, tmp_path / "train.spacy", "--conllx", tmp_path / "x")
+    assert result.exit_code == 0, result.output
+    (tmp_path / "x/1.conllx").rename(tmp_path / "x/3.conllx")
+    result = run(release, tmp_path / "train.spacy", "--conllx", tmp_path / "x")
+    assert f"{tmp_path}/x/2.conllx:1: sentence 1 is 'Tea .' here" in result.output
+    result = run(release, tmp_path / "train.spacy", "--conllx", tmp_path / "y")
+    assert f"no file or folder {tmp_path}/y of CoNLL-X rows" in result.output

@@ -146,3 +146,30 @@ def test_read(tmp_path):
     path = tmp_path / "x.gold_conll"
     path.write_bytes(TEXT.replace("\n", "\r\n").encode())
     assert len(list(Conll2012().read(path, Losses()))) == 3
+
+
+def test_heads_of_conllx(tmp_path):
+    """Also of a file whose words have the escapes of OntoNotes."""
+    words = [sentence.words for sentence in parse(TEXT)]
+    text = "".join(
+        "".join(
+            "\t".join([f"{i}", word, "_", "X", "X", "_", f"{i - 1}", "dobj", "_", "_"]) + "\n"
+            for i, word in enumerate(sentence, start=1)
+        )
+        + "\n"
+        for sentence in words
+    )
+    (tmp_path / "a.conllx").write_text(text)
+    (tmp_path / "x_gold_conll").write_text(TEXT)
+    options = ["--conllx", tmp_path / "a.conllx", "--ptb-escapes", "--heads", "semantic"]
+    command = ["convert", "conll12", tmp_path / "x_gold_conll", tmp_path / "out.spacy", *options]
+    result = CliRunner().invoke(app, [*map(str, command)])
+    assert result.exit_code == 0, result.output
+    first, *_ = DocBin().from_disk(tmp_path / "out.spacy").get_docs(Vocab())
+    assert [token.head.i for token in first] == [0, 0, 1, 2, 3, 4, 5]
+    assert [token.dep_ for token in first] == ["ROOT", *["dobj"] * 6]
+    assert first[5].text == "("
+    assert first[6].tag_ == "."
+    (tmp_path / "a.conllx").write_text(text.replace("tea", "tee"))
+    result = CliRunner().invoke(app, [*map(str, command)])
+    assert f"{tmp_path}/a.conllx:1: sentence 1 is 'Ann will keep giving tee" in result.output

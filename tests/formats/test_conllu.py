@@ -83,8 +83,8 @@ def test_tags_of_either_column_or_of_none():
 
 
 def test_conll_x():
-    """Eight to ten columns, coarse tags that aren't universal, features that aren't pairs."""
-    text = "1\tTea\t_\tN\tNN\tsg\t2\tSB\n2\tcools\t_\tV\tVBZ\t_\t0\tROOT\t_\n"
+    """Coarse tags that aren't universal, features that aren't pairs."""
+    text = "1\tTea\t_\tN\tNN\tsg\t2\tSB\t_\t_\n2\tcools\t_\tV\tVBZ\t_\t0\tROOT\t_\t_\n"
     (read,) = parse_conllu(text)
     sentence, fault = to_sentence(read)
     assert fault == ""
@@ -129,7 +129,17 @@ def test_heads_that_are_no_tree_are_left_out(heads, reason):
 @pytest.mark.parametrize(
     ("bad", "line", "message"),
     [
-        ("1 Tea tea NOUN\n", 2, "expected 10 columns between tabs, found 1"),
+        ("1 Tea tea NOUN\n", 2, "expected 10 columns, found 1"),
+        ("1\tMilk milk\tNOUN\tNN\t_\t2\tnsubj\t_\t_\n", 2, "expected 10 columns, found 9"),
+        ("1\tTea\t_\t_\t_\t_\t0\troot\n", 2, "expected 10 columns, found 8"),
+        ("1\tTea\t_\t_\t_\t_\t0\troot\t_ SpaceAfter=No\n", 2, "expected 10 columns, found 9"),
+        ("1\tTea\t_\t_\t_\t_\t0\troot\t_\t_\t\n", 2, "expected 10 columns, found 11"),
+        ("1-2\tTea\t_\t_\t_\t_\t_\t_\t_\n", 2, "expected 10 columns, found 9"),
+        ("0.1\tTea\t_\t_\t_\t_\t_\t_\t_\n", 2, "expected 10 columns, found 9"),
+        ("1\tTea\t_\t_\t_\t_\t0\troot _\t_\t_\n", 2, "a space in column 8, 'root _'"),
+        ("1\tTea\t_\tX Y\t_\t_\t0\troot\t_\t_\n", 2, "a space in column 4, 'X Y'"),
+        ("1 Tea\tTea\t_\t_\t_\t_\t0\troot\t_\t_\n", 2, "a space in column 1, '1 Tea'"),
+        ("Tea.\tTea\t_\t_\t_\t_\t0\troot\t_\t_\n", 2, "bad empty node 'Tea.'"),
         ("2\tTea\t_\t_\t_\t_\t0\troot\t_\t_\n", 2, "expected word 1, found '2'"),
         ("1\tTea\t_\t_\t_\t_\tx\troot\t_\t_\n", 2, "head 'x' isn't a number"),
         ("1\tTea\t_\t_\t_\t_\t2\tdep\t_\t_\n", 2, "word 1 has head 2"),

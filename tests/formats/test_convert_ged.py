@@ -129,6 +129,32 @@ def test_m2(run, tmp_path):
     assert docs == [(["Teas", "cool"], ["R:NOUN:NUM", "M:PUNCT"])]
 
 
+def test_errors_that_no_word_is_marked_for_are_counted(run, tmp_path):
+    edit = "A 3 3|||M:PUNCT|||.|||REQUIRED|||-NONE-|||{}\n"
+    text = f"S I like tea\n{edit.format(0)}{edit.format(1)}\nS Yes it is\n{edit.format(0)}"
+    result, docs = run("tea.m2", text, "--report", tmp_path / "report.json")
+    assert [labels for _, labels in docs] == [["", "", ""]] * 2
+    counts = json.loads((tmp_path / "report.json").read_text())["out.spacy"]
+    assert counts["errors at the end of a sentence, marked on no word"] == 2
+    assert "marked on no word" in " ".join(result.output.split())
+    run("tea.m2", M2, "--report", tmp_path / "report.json")
+    assert "no word" not in (tmp_path / "report.json").read_text().replace("no words", "")
+
+
+def test_edits_side_by_side_are_errors_of_their_own(tmp_path):
+    """Also of one type; an edit of two words is one error."""
+    words = "S He have go to to school yesterday"
+    edits = [(1, 2), (2, 3), (3, 5), (5, 6), (4, 7)]
+    lines = [f"A {s} {e}|||R|||x|||REQUIRED|||-NONE-|||0" for s, e in edits]
+    (tmp_path / "a.m2").write_text("\n".join([words, *lines, ""]))
+    CliRunner().invoke(app, ["convert", "m2", str(tmp_path / "a.m2"), str(tmp_path / "a.spacy")])
+    (doc,) = DocBin().from_disk(tmp_path / "a.spacy").get_docs(Vocab())
+    # of overlapping edits the first in the file decides
+    assert [(s.start, s.end) for s in doc.spans[ERRORS_KEY]] == [
+        *((1, 2), (2, 3), (3, 5), (5, 6), (6, 7))
+    ]
+
+
 def test_json(run):
     result, docs = run("tea.json", json.dumps(TEXT), "--lang", "en", "--types", "full")
     assert result.exit_code == 0, result.output
@@ -175,7 +201,7 @@ def test_blocks(run, options, words):
 def test_bad_input_is_one_line_that_names_the_place(run, tmp_path):
     result, docs = run("tea.tsv", "Tea\tc\ncools\n")
     assert (result.exit_code, docs) == (1, [])
-    assert f"{tmp_path / 'tea.tsv'}:2: expected a token and its label" in result.output
+    assert f"{tmp_path / 'tea.tsv'}:2: expected 2 columns, found 1" in result.output
     result, _ = run("tea.json", "{}", "--lang", "en")
     assert result.exit_code == 1
     assert f"{tmp_path / 'tea.json'}:1: text: Field required" in result.output

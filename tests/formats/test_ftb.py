@@ -112,7 +112,7 @@ def test_files(ftb: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("( (SENT (NC thé))\n", ":3:1: this bracket is never closed"),
         ("( (SENT (NC thé vert)))\n", ":3:17: second word 'vert' in one bracket"),
-        ("( (SENT (NP (NC)) (PONCT .)))\n", ": tree 3: neither words nor phrases in (NC)"),
+        ("( (SENT (NP (NC)) (PONCT .)))\n", ":3:13: neither words nor phrases in (NC)"),
     ],
 )
 def test_bad_input_names_the_place(

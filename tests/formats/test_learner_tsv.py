@@ -71,14 +71,14 @@ def test_spaces_are_part_of_tokens():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("Tea\tc\ncools\n", "2: expected a token and its label, found 'cools'"),
-        ("Tea\tc\n\nYes\n", "3: expected a token and its label, found 'Yes'"),
-        ("Tea\ncools\tc\n", "2: expected a token alone, found 'cools\\tc'"),
-        ("Tea\tc\tx\n", "1: expected a token and its label, found 'Tea\\tc\\tx'"),
+        ("Tea\tc\ncools\n", "2: expected 2 columns, found 1: only tabs separate columns"),
+        ("Tea\tc\n\nYes\n", "3: expected 2 columns, found 1: only tabs separate columns"),
+        ("Tea\ncools\tc\n", "2: expected 1 column, found 2: only tabs separate columns"),
+        ("Tea\tc\tx\n", "1: expected 2 columns, found 3: only tabs separate columns"),
         ("Tea\tc\n\tc\n", "2: expected a token and its label, found '\\tc'"),
         ("Tea\t\n", "1: expected a token and its label, found 'Tea\\t'"),
         (" \tc\n", "1: expected a token and its label, found ' \\tc'"),
-        ("Tea c\nis  i\n", "1: one column: a tab has to stand between a token and its label"),
+        ("Tea c\nis  i\n", "1: expected 2 columns, found 1: only tabs separate columns"),
     ],
 )
 def test_malformed(text, message):

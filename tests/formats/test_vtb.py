@@ -153,7 +153,7 @@ def test_malformed_text_without_marks_stops(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "trees.txt"
-    for bad, place in (("\n(S (N trà)", ":4:1: this"), ("(S (trà))", ": tree 3: neither words")):
+    for bad, place in (("\n(S (N trà)", ":4:1: this"), ("(S (trà))", ":3:28: neither words")):
         path.write_text(RAIN.removesuffix("\n") + bad, "utf8")
         with pytest.raises(typer.Exit):
             convert_vtb(path, tmp_path / "out", ratio="1:1:1")

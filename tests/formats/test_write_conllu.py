@@ -59,3 +59,10 @@ def test_relations_of_a_part() -> None:
     )
     written = [line.split("\t")[6:8] for line in format_conllu(doc).splitlines() if "\t" in line]
     assert written == [["0", "root"], ["1", "advmod"], ["_", "_"], ["_", "_"]]
+
+
+def test_a_space_in_a_tag_is_no_column() -> None:
+    doc = Doc(spacy.blank("en").vocab, words=["ice cream"], tags=["N N"], lemmas=["ice cream"])
+    (sentence,) = parse_conllu(format_conllu(doc))
+    assert (sentence.words, sentence.lemmas) == (["ice cream"], ["ice cream"])
+    assert sentence.xpos == ["N_N"]

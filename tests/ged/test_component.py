@@ -49,6 +49,17 @@ def test_finds_errors_in_sentences_it_has_not_seen(trained: Language) -> None:
     assert (span.text, span.label_) == ("walk", "ERROR")
 
 
+def test_each_marked_word_is_an_error(trained: Language) -> None:
+    """The model judges words one by one, so it knows no error of several words."""
+    pipe = trained.get_pipe("gec_detector")
+    before = pipe.cfg["threshold"]
+    pipe.cfg["threshold"] = 0.0
+    doc = trained("he  walk")
+    pipe.cfg["threshold"] = before
+    assert [span.text for span in doc.spans["errors"]] == ["he", "walk"]
+    assert doc.spans["errors"].attrs["scores"] == [doc[0]._.error_score, doc[2]._.error_score]
+
+
 def test_threshold_is_read_when_predicting(trained: Language) -> None:
     pipe = trained.get_pipe("gec_detector")
     text = f"{WRONG} {RIGHT}"

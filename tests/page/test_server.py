@@ -384,3 +384,15 @@ def test_strings_of_texts_do_not_stay(client, nlp):
 def test_json_is_plain(client):
     text = parse(client, text=TEXT, view="kbest", trees=2).text
     json.loads(text, parse_constant=lambda name: pytest.fail(name))
+
+
+def test_a_text_in_another_language(client):
+    german = parse(client, text="Der Hund hat das Haus nicht gesehen.").json()
+    assert german["warning"] == "The text looks like German, not English"
+    assert "warning" not in parse(client, text=TEXT).json()
+
+
+def test_records_have_the_same_fields(client):
+    whole = parse(client, text=TEXT).json()["record"].keys()
+    for text in ("", " ", "\n\n"):
+        assert parse(client, text=text).json()["record"].keys() == whole

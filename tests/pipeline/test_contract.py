@@ -443,3 +443,40 @@ def test_dropout_is_off_outside_updates(case: Case, name: str) -> None:
     nlp = copy_of(name)
     nlp.update(case.examples(nlp), sgd=False, drop=0.5)
     assert results(nlp) == alone(name)
+
+
+@pytest.mark.parametrize("method", ["predict", "set_annotations"])
+def test_a_bad_doc_loses_only_itself(
+    name: str, nlp: Language, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With an error handler; without one, its error ends the batch."""
+    kind = type(pipe_of(nlp))
+    working = getattr(kind, method)
+
+    def failing(self: Any, docs: Any, *found: Any) -> Any:
+        if any("poison" in doc.text for doc in docs):
+            raise RuntimeError("no antidote")
+        return working(self, docs, *found)
+
+    good = ["The cat sat on the mat.", "", "Dogs eat .", " ", "they walks often ."]
+    expected = [annotations(doc) for doc in nlp.pipe(good)]
+    monkeypatch.setattr(kind, method, failing)
+    texts = [*good[:2], "a poison", *good[2:]]
+    with pytest.raises(RuntimeError, match="no antidote"):
+        list(nlp.pipe(texts))
+    handled = copy_of(name)
+    lost: list[Doc] = []
+    handled.set_error_handler(lambda name, pipe, docs, error: lost.extend(docs))
+    for size in (1, 2, 3, 100):
+        lost.clear()
+        found = [annotations(doc) for doc in handled.pipe(texts, batch_size=size)]
+        assert [doc.text for doc in lost] == ["a poison"]
+        for mine, theirs in zip(found, expected, strict=True):
+            same(mine, theirs)
+
+    def raising(name: str, pipe: Any, docs: list[Doc], error: Exception) -> None:
+        raise ValueError(f"{[doc.text for doc in docs]}") from error
+
+    handled.set_error_handler(raising)
+    with pytest.raises(ValueError, match=r"^\['a poison'\]$"):
+        list(handled.pipe(texts))

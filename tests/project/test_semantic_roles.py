@@ -19,7 +19,7 @@ from spacy_lal.annotations import get_frames
 from tests.pipeline.contract import copy_of
 
 from .running import FEW_STEPS, ROOT, load_benchmark, read_docs, scores_of, weight_types
-from .sizes import LISA, OF_LAYERS, OF_ROWS
+from .sizes import LISA, OF_LAYERS, OF_ROWS, settings
 from .toy_treebanks import toy_ewt, write_parser, write_vectors
 
 
@@ -159,10 +159,72 @@ def test_train_conll(
         assert len(read_docs(corpus / f"{split}.spacy")) == count
     metrics = project / f"projects/conll/metrics/{name[-2:]}.json"
     assert scored(metrics) == EVERY_WAY
+    others = ("05-dev", "05-brown") if name == "conll05" else ("12-dev",)
+    for other in others:
+        assert scored(project / f"projects/conll/metrics/{other}.json") == EVERY_WAY
     # as the config says, not what the script would choose
     scores = scores_of(metrics)
     assert {row["decoder"] for row in scores["roles"]} == {"probabilities"}
     assert scores["unique_core_roles"] is False
+
+
+def test_conll_with_given_predicates_and_parses(
+    project: Path, tmp_path: Path, run_here: Callable[..., str]
+) -> None:
+    """Stanford's heads and relations, a parser trained on them, LISA with an indicator."""
+    write_vectors(tmp_path / "vectors", "en")
+    toy = ROOT / "assets/toy/conll05"
+    files = {}
+    for part, folder in (("train", "train"), ("dev", "devel"), ("test", "test.wsj")):
+        texts = (path.read_text() for path in sorted((toy / folder / "words").iterdir()))
+        blocks = [of.split("\n") for text in texts for of in text.strip().split("\n\n")]
+        files[f"{part}_conllx"] = tmp_path / f"{part}.conllx"
+        rows = (
+            [f"{i}\t{word}\t_\tX\tX\t_\t{i - 1}\tdobj\t_\t_" for i, word in enumerate(of, 1)]
+            for of in blocks
+        )
+        text = "".join("\n".join(row) + "\n\n" for row in rows)
+        files[f"{part}_conllx"].write_text(text)
+    options = {name: str(path) for name, path in files.items()}
+    options |= {"conll05": "../../assets/toy/conll05", "vectors": str(tmp_path / "vectors")}
+    run_here("convert05", "projects/conll", **options)
+    doc, *_ = read_docs(project / "projects/conll/corpus/05/test.spacy")
+    assert [token.dep_ for token in doc] == ["ROOT", *["dobj"] * (len(doc) - 1)]
+    parser = settings(
+        "lal_dependency",
+        tok2vec__width=8,
+        tok2vec__embed__word_width=8,
+        tok2vec__embed__affix_width=4,
+        input_encoder__hidden_width=16,
+        input_encoder__tag_width=8,
+        dependencies__arc_width=16,
+        dependencies__relation_width=8,
+    )
+    run_here("parser05", "projects/conll", **options, train_options=f"{FEW_STEPS} {parser}")
+    given = {"model.indicator_width": 4, "predicate_source": "doc"}
+    indicator = " ".join(f"--components.lisa_srl.{name} {of}" for name, of in given.items())
+    options |= {"parses": "model,gold,training/parser05/model-best"}
+    small = f"{FEW_STEPS} {LISA} {OF_LAYERS} {indicator}"
+    run_here("train05", "projects/conll", **options, train_options=small)
+    run_here("evaluate05", "projects/conll", **options)
+    rows = scored(project / "projects/conll/metrics/05.json")
+    assert rows == [(source, "gold") for source in options["parses"].split(",")]
+
+
+def test_conll_on_an_encoder(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    pytest.importorskip("transformers")
+    from ..tiny_transformers import write_bert
+
+    write_bert(tmp_path, ["The", "mayor", "will", "open", "a", "bridge"])
+    conll = {"conll05": "../../assets/toy/conll05", "encoder": str(tmp_path)}
+    conll |= {"parses": "model", "predicates": "gold"}
+    run_here("convert05", "projects/conll", **conll)
+    small = settings("lisa_srl", heads=2, head_width=8, feed_forward_width=16, tok2vec__layers=1)
+    options = f"{FEW_STEPS} {small} {OF_LAYERS}"
+    run_here("encoder05", "projects/conll", **conll, train_options=options)
+    path = project / "projects/conll/metrics/05-encoder.json"
+    assert scored(path) == [("model", "gold")]
+    assert len(srsly.read_json(path)["results"]) == 2
 
 
 def shown_frames(doc: Doc) -> list[str]:

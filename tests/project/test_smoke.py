@@ -26,6 +26,7 @@ def test_smoke_learns_its_training_data(project: Path, run_here: Callable[..., s
     assert unseen["const_evalb_f"] > 0.75  # 0.94
     assert seen["words_per_cpu_second"] > 0
     meta = srsly.read_json(project / "training/smoke/packages/en_lal_smoke/meta.json")
+    assert meta["version"] == "0.1.0"  # its own, not that of en_lal_sm
     assert any(name.startswith("spacy-lal") for name in meta["requirements"])
     assert meta["performance"]["const_evalb_f"] == pytest.approx(unseen["const_evalb_f"])
     assert "(TOP (S (NP (DT The) (NN captain))" in printed

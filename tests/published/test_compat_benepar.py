@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import spacy
@@ -52,6 +57,9 @@ def test_spans_that_are_no_constituents() -> None:
             nothing._.parse_string  # noqa: B018
     assert doc[:]._.parse_string == "(S (NP ( a) ( b)) ( c))"
     assert [c.text for c in doc[:]._.children] == ["a   b", "c"]
+    path = Doc(spacy.blank("en").vocab, ["C:\\", "(\\x"], tags=["NN", "NN"])
+    path.spans["constituents"] = [Span(path, 0, 2, "NP")]
+    assert path[:]._.parse_string == "(NP (NN C:-BACKSLASH-) (NN -LRB-\\x))"
     assert doc[2]._.parent.text == "a   b"
 
 
@@ -80,6 +88,42 @@ def test_the_factory_reads_imported_pipelines_and_no_names(tmp_path: Path) -> No
     assert [token.tag_ for token in doc] == expected("chars")[2]["tags"]
     with pytest.raises(ValueError, match=r"benepar_en3: no such folder.*it downloads nothing"):
         spacy.blank("en").add_pipe("benepar", config={"model": "benepar_en3"})
+
+
+@pytest.mark.parametrize("imported", [False, True])
+def test_the_factory_finds_what_benepars_download_left(
+    imported: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the first of NLTK's folders that has it, whether or not NLTK is there."""
+    monkeypatch.delitem(sys.modules, "nltk.data", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("NLTK_DATA", f"{tmp_path / 'none'}{os.pathsep}{tmp_path / 'named'}")
+    if imported:
+        data = ModuleType("nltk.data")
+        data.path = [str(tmp_path / "other"), str(tmp_path / "own")]
+        monkeypatch.setitem(sys.modules, "nltk.data", data)
+    place = tmp_path / ("own" if imported else "home/nltk_data") / "models" / "benepar_en3"
+    shutil.copytree(source("bert"), place)
+    assert benepar.downloaded("benepar_en3") == place
+    nlp = spacy.blank("en")
+    nlp.add_pipe("benepar", config={"model": "benepar_en3"})
+    assert benepar.downloaded("benepar_de2") == Path("benepar_de2")
+    assert benepar.downloaded("models/benepar_en3") == Path("models/benepar_en3")
+    if not imported:
+        (tmp_path / "named/models/benepar_en3").mkdir(parents=True)
+        assert benepar.downloaded("benepar_en3") == tmp_path / "named/models/benepar_en3"
+
+
+def test_nltks_folders() -> None:
+    """Those of NLTK itself."""
+    code = (
+        "from spacy_lal.compat.benepar import nltk_folders; import sys\n"
+        "assert 'nltk.data' not in sys.modules; mine = nltk_folders()\n"
+        "import nltk.data; assert mine == nltk.data.path == nltk_folders(), mine"
+    )
+    pytest.importorskip("nltk")
+    environment = {**os.environ, "NLTK_DATA": os.pathsep.join(["~/a", "", "/b c"])}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
 def test_it_refuses_to_stand_beside_benepar(monkeypatch: pytest.MonkeyPatch) -> None:

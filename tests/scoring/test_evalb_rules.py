@@ -237,3 +237,22 @@ def test_command_names_missing_files(tmp_path):
         result = run(*arguments)
         assert result.exit_code == 1
         assert "missing.x" in result.stderr
+
+
+def test_trees_over_several_lines_are_refused(tmp_path):
+    """NLTK prints such; EVALB would say of each line that it is unbalanced."""
+    tree = "(S (NP (NN tea))\n  (VP (VBZ is)))\n"
+    one, several, broken = (tmp_path / name for name in ("one", "several", "broken"))
+    one.write_text(tree.replace("\n  ", " ") * 2)
+    several.write_text("\n" + tree * 2)
+    broken.write_text("(S (NP (NN tea)) (VP (VBZ is))\n(S (NP (NN tea)) (VP (VBZ is)))\n")
+    for files in ((one, several), (several, one), (several, several)):
+        result = run(*files)
+        assert result.exit_code == 1
+        said = "this tree ends on a later line: write one tree a line"
+        assert result.output == f"score: {several}:2: {said}\n"
+    result = run(one, broken)
+    assert result.exit_code == 0
+    assert "1 : Bracketing is unbalanced (too many open bracket)" in result.stderr
+    result = run(one, one)
+    assert "Bracketing FMeasure       = 100.00" in result.stdout

@@ -72,7 +72,7 @@ def test_score_errors_of_types(files):
         (FOUND.replace("home", "house"), "sentence 1 has 'house' in"),
         (FOUND.rpartition("A\t")[0], "ends before sentence 2"),
         ("He\ngo\nhome\n\nA\nbook\n", "has no labels"),
-        ("He\tc\ti\n", ":1: expected a token and its label"),
+        ("He\tc\ti\n", ":1: expected 2 columns, found 3"),
     ],
 )
 def test_score_errors_says_what_is_wrong(files, text, message):

@@ -26,8 +26,10 @@ def test_brackets_are_read(tmp_path: Path) -> None:
     [
         ("wrong\tright\n", "the first line isn't kind, wrong, right"),
         ("kind\twrong\tright\n", "no pair is below it"),
-        ("kind\twrong\tright\nx\tHe [go].\n", "expected 3 columns"),
-        ("kind\twrong\tright\nx\tHe go.\tHe goes.\n", "and .brackets. around"),
+        ("kind\twrong\tright\nx\tHe [go].\n", ":2: expected 3 columns, found 2: only tabs"),
+        ("kind\twrong\tright\nx\tHe [go].\tHe goes.\t\n", ":2: expected 3 columns, found 4"),
+        ("kind\twrong\tright\nx\tHe [go].\t \n", ":2: an empty column"),
+        ("kind\twrong\tright\nx\tHe go.\tHe goes.\n", "expected .brackets. around"),
         ("kind\twrong\tright\nx\tHe [go.\tHe goes.\n", "but no others"),
         ("kind\twrong\tright\nx\tHe [ ] go.\tHe goes.\n", "around the words"),
         ("kind\twrong\tright\nx\t[ ]\tHe goes.\n", "around the words"),

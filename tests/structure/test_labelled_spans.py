@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy
 import pytest
 import torch
 
+from spacy_lal.structure import sequence
 from spacy_lal.structure.sequence import best_spans, bio_constraints, bio_to_spans, unique_viterbi
 
 Spans = list[tuple[int, int, int]]
@@ -49,6 +51,8 @@ def test_against_all_sequences(unique: tuple[int, ...]) -> None:
     torch.manual_seed(0)
     lengths = torch.tensor([4, 5, 1, 5, 3, 5] * 3)
     scores = random_scores(len(lengths), 5, 2)
+    # words that can't be outside, some of them in all sequences
+    scores[2][torch.rand(scores[2].shape) < 0.2] = -torch.inf
     for row, found in enumerate(best_spans(*scores, LOSSES, lengths, unique)):
         n = int(lengths[row])
         of_row = tuple(t[row] for t in scores)
@@ -57,9 +61,62 @@ def test_against_all_sequences(unique: tuple[int, ...]) -> None:
             for spans in all_spans(n, 2)
             if all(sum(label == c for *_, label in spans) < 2 for c in unique)
         ]
-        assert found in allowed
         best = max(total(spans, of_row, n) for spans in allowed)
-        assert total(found, of_row, n) == pytest.approx(best)
+        if best > -torch.inf:
+            assert found in allowed
+            assert total(found, of_row, n) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize("outside", [-1.0, 0.5, 1.5])
+def test_what_is_not_searched_cannot_win(
+    labels: int, outside: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against a search of all words and labels, on sequences too long for enumeration."""
+    torch.manual_seed(labels)
+    begin, inside, alone, whole = random_scores(60, 14, labels)
+    alone += outside
+    alone[torch.arange(60), torch.randint(0, 14, (60,))] = -torch.inf
+    losses, lengths = torch.rand(labels) * 2, torch.randint(1, 15, (60,))
+    args = begin, inside, alone, whole, losses, lengths, range(labels - 1)
+    found = best_spans(*args)
+    monkeypatch.setattr(
+        sequence,
+        "_useful",
+        lambda begin, *rest: (
+            (numpy.arange(14) < lengths.numpy()[:, None])[..., None]
+            & numpy.ones(begin.shape, dtype=bool)
+        ),
+    )
+    assert found == best_spans(*args)
+
+
+@pytest.mark.parametrize("spans", [3, 60, 120])
+def test_many_repeats_are_little_work(spans: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The best span of each of two labels stays, whatever their number."""
+    rows, n, labels = 4, 6 * spans, 20
+    states = []
+    search = sequence._search
+
+    def counting(begin: numpy.ndarray, *rest: numpy.ndarray) -> list[Spans]:
+        states.append(begin.size << rest[-1].shape[1])
+        return search(begin, *rest)
+
+    monkeypatch.setattr(sequence, "_search", counting)
+    torch.manual_seed(spans)
+    begin, inside = torch.full((2, rows, n, labels), -6.0)
+    heights = torch.rand(rows, spans, 2) + 1
+    begin[:, 0::6, 3], begin[:, 3::6, 7] = heights.unbind(2)
+    inside[:, 1::6, 3], inside[:, 4::6, 7] = 1.0, 1.0
+    whole, lengths = torch.zeros(rows, n, n, dtype=torch.bool), torch.full((rows,), n)
+    found = best_spans(
+        begin, inside, torch.zeros(rows, n), whole, torch.zeros(labels), lengths, [3, 7, 9]
+    )
+    for of_row, highest in zip(found, heights.argmax(1).tolist(), strict=True):
+        first, second = (6 * highest[0], 3), (6 * highest[1] + 3, 7)
+        assert of_row == sorted((i, i + 2, label) for i, label in (first, second))
+    # once without constraints and once with both
+    assert sum(states) <= 5 * rows * (n * 2 // 3) * 2 < 0.5 * begin.numel()
 
 
 def test_without_additions_as_bio() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_lal.scoring import evalb
 from spacy_lal.trees.brackets import FormatError, escape, ptb_unescape, unescape_brackets
 from spacy_lal.trees.nest import crossing
 from spacy_lal.trees.tree import ConstituentTree, parse_brackets
@@ -363,6 +364,57 @@ def test_to_nltk():
     tree = read("(TOP (S (NP (NN tea)) (VP (VBZ is) (ADJP (JJ nice)))))")
     assert tree.to_nltk() == nltk.Tree.fromstring(str(tree))
     assert leaf("NN", "tea").to_nltk() == nltk.Tree("NN", ["tea"])
+
+
+WORDS = st.text(st.sampled_from("()[]{}\\/*ab'`-<&;%$\u200b\u00e9"), min_size=1, max_size=6)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=5))
+@settings(max_examples=200, deadline=None)
+def test_any_words_come_back(words):
+    """NLTK, which knows no escapes of its own, prints and reads the same leaves as `str()` has."""
+    nltk = pytest.importorskip("nltk")
+    tree = ConstituentTree.from_spans(words, ["X"] * len(words), [(0, len(words), "NP")])
+    assert read(str(tree)) == tree
+    assert read(f"{tree:indent}") == tree
+    escaped = list(map(escape, words))
+    assert list(map(unescape_brackets, escaped)) == words
+    assert nltk.Tree.fromstring(str(tree)).leaves() == escaped
+    converted = tree.to_nltk()
+    assert nltk.Tree.fromstring(str(converted)) == converted
+    assert converted.leaves() == escaped
+    assert read(str(converted)) == tree
+    assert read(converted.pformat(margin=5)) == tree
+    line = evalb.Bracketing.from_string(str(tree), evalb.EvalbParameters.load("new"))
+    assert (line.words, line.tags, line.balanced) == (escaped, ["X"] * len(words), True)
+
+
+@pytest.mark.parametrize(
+    ("word", "escaped"),
+    [
+        ("C:\\", "C:-BACKSLASH-"),
+        ("\\", "-BACKSLASH-"),
+        ("a\\\\", "a\\-BACKSLASH-"),
+        ("(\\", "-LRB--BACKSLASH-"),
+        ("\\)", "\\-RRB-"),
+        ("\\a", "\\a"),
+        ("(", "-LRB-"),
+        ("[", "-LSB-"),
+        (":)", ":-RRB-"),
+    ],
+)
+def test_what_nltk_gets(word, escaped):
+    assert leaf("NN", word).to_nltk() == leaf("NN", escaped).to_nltk()
+    assert leaf("NN", word).to_nltk()[0] == escaped
+    assert read(f"(NN {escaped})") == leaf("NN", word)
+    assert ptb_unescape(escaped) == word
+
+
+def test_nltk_keeps_words_without_a_tag():
+    nltk = pytest.importorskip("nltk")
+    printed = str(ConstituentTree("NP", [leaf("", "tea"), leaf("a(b", "c")]).to_nltk())
+    assert nltk.Tree.fromstring(printed).leaves() == ["tea", "c"]
+    assert ConstituentTree("NP").to_nltk() == nltk.Tree("NP", [])
 
 
 def test_to_nltk_without_nltk(monkeypatch):

@@ -111,7 +111,8 @@ async function ask() {
   }
   shown = answer;
   const count = answer.record.words.length;
-  say(`${count} token${count === 1 ? "" : "s"} in ${(answer.seconds * 1000).toFixed(0)} ms`);
+  const took = `${count} token${count === 1 ? "" : "s"} in ${(answer.seconds * 1000).toFixed(0)} ms`;
+  say(answer.warning ? `${answer.warning}. ${took}` : took);
   $("picture").replaceChildren(...(view === "kbest" ? sideBySide(answer.kbest) : parsed(answer.picture)));
   $("copies").hidden = false;
   $("copy-brackets").hidden = !answer.brackets;

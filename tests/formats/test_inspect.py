@@ -1,0 +1,110 @@
+"""`spacy lal inspect`: what files hold, before they are converted."""
+
+import lzma
+
+from typer.testing import CliRunner
+
+from spacy_lal.cli import app
+
+from .test_brackets import OLD
+
+
+def inspected(*arguments):
+    """The rows that are printed, the odd ones as a list."""
+    result = CliRunner().invoke(app, ["inspect", *map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    rows = [line.split(maxsplit=1) for line in result.stdout.splitlines()]
+    odd = [value for name, value in rows if name == "odd"]
+    return {name: value for name, value in rows if name != "odd"}, odd
+
+
+def refused(*arguments):
+    result = CliRunner().invoke(app, ["inspect", *map(str, arguments)])
+    assert result.exit_code == 1
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_trees(tmp_path):
+    path = tmp_path / "tea.mrg.xz"
+    text = "( (S (NP-SBJ-1 (NN tea)) (VP (VBZ is) (ADJP-PRD (JJ hot)))) )\n"
+    text += "(TOP (NP (NP (NN tea)) (NP (-NONE- *-1))))\n"
+    path.write_bytes(lzma.compress(text.encode()))
+    rows, odd = inspected(path)
+    assert rows == {
+        "sentences": "2",
+        "words": "4",
+        "longest": f"3 words: {path}: tree 1: tea is hot",
+        "roots": "(no label) 1, TOP 1",
+        "phrases": "NP 3, S 1, VP 1, ADJP 1",
+        "tags": "NN 2, VBZ 1, JJ 1",
+        "functions": "SBJ 1, PRD 1",
+    }
+    assert odd == [f"1 × trace: {path}: tree 2 *-1"]
+    assert inspected(path, "--format", "ptb") == (rows, odd)
+
+
+def test_what_is_odd(tmp_path):
+    path = tmp_path / "old.psd"
+    old = OLD.replace(", (with", ", with")
+    path.write_text(old + "(S (NP (PRP (They))) (VP ( said)) ((. .))\n")
+    rows, odd = inspected(path)
+    assert rows["roots"].startswith("(no label) 3")
+    found = "\n".join(odd)
+    for said in (
+        f"× … stands outside any bracket: {path}:1:1 '*x*x*x*' stands outside any bracket",
+        f"2 × neither words nor phrases in …: {path}:1:19 neither words nor phrases in (C)",
+        f"1 × this bracket is never closed: {path}:10:1 this bracket",
+        f"1 × trace with another tag: see --traces: {path}: tree 3 *T*-1",
+        f"6 × node that may be no text: see --drop: {path}: tree 2 METADATA",
+        f"2 × root with several children: {path}: tree 3",
+        "× second word … in one bracket: ",
+    ):
+        assert said in found
+    path.write_text("( (S ( tea) ((NN x))))")
+    assert inspected(path)[1] == [
+        f"1 × word without a tag: {path}: tree 1 tea",
+        f"1 × phrase without a label: {path}: tree 1",
+    ]
+
+
+def test_other_formats(tmp_path):
+    rest = "_\t_\t{}\t{}\t_\t_\n"
+    row = "{}\t{}\t_\tX\tNN\t" + rest.replace("_\t_\t", "_\t", 1)
+    path = tmp_path / "tea.conllu"
+    bad = row.format(1, "a", 0, "root") + row.format(2, "b", 0, "root")
+    path.write_text(row.format(1, "tea", 2, "obj") + row.format(2, "up", 0, "root") + "\n" + bad)
+    rows, odd = inspected(path)
+    assert rows == {
+        "sentences": "2",
+        "words": "4",
+        "longest": f"2 words: {path}: sentence 1: tea up",
+        "roots": "root 1",
+        "tags": "NN 4",
+        "relations": "obj 1, root 1",
+    }
+    assert odd == [f"1 × without heads: 2 roots in the dependency tree: {path}:4"]
+    path.write_text("1\ttea up\n")
+    assert f"{path}:1: expected 10 columns, found 2" in refused(path)
+
+    path = tmp_path / "tea.m2"
+    path.write_text("S I like tea\nA 3 3|||M:PUNCT|||.|||REQUIRED|||-NONE-|||0\n")
+    rows, odd = inspected(path)
+    assert rows["words"] == "3"
+    assert odd == [f"1 × errors at the end of a sentence, marked on no word: {path}"]
+
+    path = tmp_path / "tea.txt"
+    path.write_text("I PRP (S* - (A0*)\nlike VBP *) like (V*)\n")
+    rows, _ = inspected(path, "--format", "conll05")
+    assert (rows["roles"], rows["phrases"]) == ("A0 1, V 1", "S 1")
+
+
+def test_bad_input(tmp_path):
+    path = tmp_path / "empty.mrg"
+    path.write_text("\n")
+    assert f"no sentences in {path}" in refused(path)
+    assert "--format 'html': it must be one of brackets, " in refused(path, "--format", "html")
+    path.write_bytes("(S (NN thé))".encode("latin-1"))
+    assert f"{path}:1: not utf-8-sig" in refused(path)
+    assert inspected(path, "--encoding", "latin-1")[0]["tags"] == "NN 1"
+    assert "No such file" in refused(tmp_path / "none.mrg")
