@@ -274,7 +274,7 @@ def test_the_server_answers_at_its_address(nlp, monkeypatch, options, shown):
             pass
 
     monkeypatch.setattr(socket, "create_server", lambda place, family: Listening(place[0]))
-    monkeypatch.setattr(annotating, "load", lambda name: nlp)
+    monkeypatch.setattr(annotating, "load", lambda name, gpu: nlp)
     monkeypatch.setattr(uvicorn, "Server", Server)
     said = CliRunner().invoke(lal, ["serve", "tiny", *options])
     assert said.exit_code == 0

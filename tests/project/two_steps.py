@@ -22,7 +22,10 @@ def trained_two_steps(config: Config) -> Language:
     """The config's pipeline after two updates on toy sentences."""
     nlp = load_model_from_config(config.interpolate(), auto_fill=True)
     docs = [to_doc(sentence, nlp.vocab) for sentence in toy_sentences(nlp.lang)]
-    examples = [Example(Doc(nlp.vocab, words=[t.text for t in doc]), doc) for doc in docs]
+    examples = []
+    for doc in docs:  # tags are read by parsers with input_encoder.tags = "doc" alone
+        words, tags = ([getattr(t, name) for t in doc] for name in ("text", "tag_"))
+        examples.append(Example(Doc(nlp.vocab, words=words, tags=tags), doc))
     optimizer = nlp.initialize(lambda: examples)
     before = parameters_of(nlp)
     for _ in range(2):  # where there is a warm-up, the first learning rate is 0

@@ -77,7 +77,8 @@ def test_half_of_every_file(folder: Path) -> None:
         data = (folder / "sound" / name).read_bytes()
         if len(data) > 1:
             said = model_files.attempt(folder, name, data[: len(data) // 2])
-            assert name in said, name
+            # what is left of a config may be whole, and not fit the weights
+            assert name in said or (name == "config.cfg" and "/model: " in said), name
 
 
 @pytest.mark.parametrize(
