@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+SIZES = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+}
+
 
 def write_bert(path: Path, words: list[str], positions: int = 512, **sizes: float) -> None:
     """A BERT of two tiny layers, or other settings, with a vocabulary of letters."""
@@ -15,14 +22,8 @@ def write_bert(path: Path, words: list[str], positions: int = 512, **sizes: floa
     (path / "vocab.txt").write_text("\n".join(vocabulary), "utf8")
     tokenizer = BertTokenizerFast(str(path / "vocab.txt"), model_max_length=positions)
     tokenizer.save_pretrained(path)
-    tiny = {
-        "hidden_size": 32,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "intermediate_size": 64,
-    }
     config = BertConfig(
-        vocab_size=len(vocabulary), max_position_embeddings=positions, **tiny | sizes
+        vocab_size=len(vocabulary), max_position_embeddings=positions, **SIZES | sizes
     )
     BertModel(config).save_pretrained(path)
 
@@ -45,10 +46,7 @@ def write_phobert(path: Path, words: list[str]) -> None:
     (path / "bpe.codes").write_text(codes, "utf8")
     config = RobertaConfig(
         vocab_size=len(pieces) + 5,  # <s>, <pad>, </s>, <unk>, <mask>
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
+        **SIZES,
         max_position_embeddings=258,
         type_vocab_size=1,
         tokenizer_class="PhobertTokenizer",
@@ -74,10 +72,7 @@ def write_xlmr(path: Path, words: list[str]) -> None:
     ).save_pretrained(path)
     config = XLMRobertaConfig(
         vocab_size=len(pieces),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
+        **SIZES,
         max_position_embeddings=514,
         type_vocab_size=1,
     )
@@ -127,10 +122,7 @@ def write_roberta(path: Path, words: list[str]) -> None:
     ).save_pretrained(path)
     config = RobertaConfig(
         vocab_size=len(pieces),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
+        **SIZES,
         max_position_embeddings=514,
         type_vocab_size=1,
     )
@@ -145,10 +137,7 @@ def write_electra(path: Path, words: list[str]) -> None:
     config = ElectraConfig(
         vocab_size=BertConfig.from_pretrained(path).vocab_size,
         embedding_size=16,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
+        **SIZES,
     )
     ElectraModel(config).save_pretrained(path)
 
@@ -166,10 +155,7 @@ def write_mpnet(path: Path, words: list[str]) -> None:
     BertTokenizerFast(str(path / "vocab.txt"), model_max_length=512, **names).save_pretrained(path)
     config = MPNetConfig(
         vocab_size=len(pieces),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
+        **SIZES,
         max_position_embeddings=514,
     )
     model = MPNetModel(config)
