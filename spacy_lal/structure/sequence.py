@@ -43,8 +43,8 @@ def viterbi(
     Scores may be -inf; if every path is forbidden, the labels mean nothing. Ties go to the lowest
     last label, then to the lowest label before it, and so on. The work at each word grows with the
     number of transitions that differ from their row's lowest, or, into labels that may not follow
-    every label, are not -inf. Each label of `once` doubles the work: a path's state is its last label
-    and the set of these labels it has used.
+    every label, are not -inf. Each label of `once` doubles the work: a path's state is its last
+    label and the set of these labels it has used.
     """
     batch, n, _ = scores.shape
     lengths = lengths.to(scores.device, torch.long)
