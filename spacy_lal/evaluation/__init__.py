@@ -38,7 +38,7 @@ def evaluate(
     `results` has a dict for each corpus. prm: EVALB's parameters, a name or a file. roles:
     arguments of `measure_roles`. tune: a corpus whose best threshold the detector gets. A `.checks`
     file is measured by `measure_textbook`. Raises OSError, or ValueError if there is nothing to
-    compare, or for roles or tune without such a component.
+    compare, or if the pipeline lacks the component that roles or tune need.
     """
     EvalbParameters.load(prm)  # raises its error before a corpus is parsed
     if roles:

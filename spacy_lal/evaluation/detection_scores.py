@@ -236,7 +236,7 @@ def evaluate_pairs(nlp: Language, path: Path) -> dict[str, Any]:
 def outcomes(
     nlp: Language, pairs: Sequence[Pair], threshold: float, key: str = "errors"
 ) -> Iterator[Outcome]:
-    """Yield the marks of each pair, of which the pipeline reads each sentence by itself."""
+    """Yield the marks of each pair. The pipeline reads the two sentences one by one."""
 
     def marks(doc: Doc) -> list[int]:
         return [at for at, score in enumerate(error_scores(doc, key) or []) if score >= threshold]

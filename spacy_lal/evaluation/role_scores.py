@@ -62,14 +62,14 @@ def measure_roles(
     *,
     corrections: bool = False,
 ) -> dict[str, Any]:
-    """Return scores of each combination (`roles`) of parses, predicates and decoder, and of the
-    first one.
+    """Return scores of the first combination of parses, predicates and decoder; `roles` has those
+    of every combination.
 
     parses: "model", "gold", or pipelines with heads. predicates: "model", "gold". decoders: None
-    for the component's. corrections: whether to add those of `correct_roles`. A model with
-    `indicator_width` has no rows for "model", which a warning says. Raises ValueError for other
-    predicates or for "model" alone in such a model, for parses without heads, or for a Doc of
-    several sentences.
+    for the component's. corrections: whether to add the results of `correct_roles`. A model with
+    `indicator_width` finds no predicates: "model" is left out with a warning, and raises ValueError
+    if it is alone. Raises ValueError for other predicates, for parses without heads, or for a Doc
+    of several sentences.
     """
     if unknown := set(predicates) - {"model", "gold"}:
         raise ValueError(f"--predicates must be model, gold, or both, not {min(unknown)}")

@@ -123,9 +123,8 @@ def explain(
         or that component, for a Doc that has gone through the earlier ones.
     method: normalisation of contributions (see `span_contributions`): "normalised", as in Mrini et
         al. 2020, "softmax", as in its released code, or None for no contributions.
-    Raises ValueError without label attention or such a parser, and for contributions with
-    `label_feed_forward` or without `combine = "concatenate"`, since these features belong to no
-    head.
+    Raises ValueError without a label attention parser, and for contributions with
+    `label_feed_forward` or without `combine = "concatenate"`, where features belong to no head.
     """
     (explained,) = explain_docs(nlp, [doc], method=method)
     return [explanation for _, explanation in explained]

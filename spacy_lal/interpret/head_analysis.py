@@ -239,7 +239,7 @@ class ErrorAnalysis:
     def agreement(self) -> dict[str, float | None]:
         """Return shares of wrong labels whose first head is among the top heads of their label.
         "predicted" and "gold" compare with the k top heads of that label's correct constituents.
-        Errors with a label without such heads don't count; both shares are None without others."""
+        Errors count if both labels have correct constituents; without any, both shares are None."""
         top = {
             category: {share.head for share in self.top_heads.top(category, self.k)}
             for category in self.top_heads.categories

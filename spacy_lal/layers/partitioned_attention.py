@@ -142,7 +142,7 @@ class PartitionedFeedForward(nn.Module):
 
     x [B,n,d] -> LayerNorm(x + W2 relu(W1 x + b1) + b2) [B,n,d]. With `d_positional`, the last
     `d_positional` features have their own weights (w_1p, w_2p; else w_1c, w_2c) and half of the
-    hidden ones.
+    hidden features.
     """
 
     def __init__(self, d_model: int, d_ff: int, *, d_positional: int | None = None) -> None:

@@ -88,8 +88,8 @@ class LinearSpanAttention(nn.Module):
 
 
 class SpanTransformerLayer(nn.Module):
-    """x + O, then y + MLP(y): linear attention and a two-layer perceptron with residuals, x
-    [B,S,d], mask [B,S] -> [B,S,d]; excluded spans are in no sum."""
+    """Linear attention, then a two-layer perceptron, both with residuals: x [B,S,d], mask [B,S] ->
+    [B,S,d]. Spans outside of the mask are in no sum of the attention."""
 
     def __init__(self, d: int, n_heads: int, d_ff: int, *, normalise: Normalise = "head") -> None:
         super().__init__()
