@@ -19,7 +19,12 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 
-from ..annotations import get_constituents, set_constituents, set_dependencies
+from ..annotations import (
+    CONSTITUENTS_KEY,
+    get_constituents,
+    set_constituents,
+    set_dependencies,
+)
 from ..annotations.frames import (
     FRAMES_KEY,
     FrameSpans,
@@ -131,10 +136,10 @@ def _runs(
 ) -> Iterator[tuple[dict[str, str], list[Example], float]]:
     """Yield predictions beside gold for each combination, and words a second of processor time."""
     all_heads = [_heads_of(source, nlp, examples) for source in parses]
-    trees: list[list[LabelledSpan]] = []
+    parsed: list[Doc] = []
     if pipe.nonconstituent_penalty:  # arguments depend on the parser's constituents
         with nlp.select_pipes(disable=[pipe.name]):
-            trees = [get_constituents(doc) for doc in nlp.pipe(_copies(nlp, examples))]
+            parsed = list(nlp.pipe(_copies(nlp, examples)))
     # only the shared encoder, no annotating component
     encoders: list[Any] = [
         other
@@ -147,9 +152,9 @@ def _runs(
         docs = _copies(nlp, examples)
         for doc, of_doc in zip(docs, heads or (), strict=False):
             set_dependencies(doc, *of_doc)
-        for doc, constituents in zip(docs, trees, strict=False):
-            if constituents:
-                set_constituents(doc, constituents)
+        for doc, with_tree in zip(docs, parsed, strict=False):
+            if CONSTITUENTS_KEY in with_tree.spans:  # maybe without any constituent
+                set_constituents(doc, get_constituents(with_tree))
         if given == "gold":
             for doc, example in zip(docs, examples, strict=True):
                 give_predicates(doc, example.reference)
