@@ -116,8 +116,7 @@ def _bars(
 
 def ranked(values: Floats) -> list[int]:
     """Return indices from the greatest value to the least, those of equal values in order."""
-    order: list[int] = numpy.argsort(-values, kind="stable").tolist()
-    return order
+    return numpy.argsort(-values, kind="stable").tolist()
 
 
 def _heading(said: str) -> str:

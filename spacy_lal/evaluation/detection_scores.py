@@ -37,8 +37,7 @@ Reals = numpy.ndarray
 
 def detector_of(nlp: Language) -> ErrorDetector:
     """Return the pipeline's detector. Raises ValueError if there is none."""
-    detector: ErrorDetector = only_pipe(nlp, ErrorDetector, "component gec_detector")
-    return detector
+    return only_pipe(nlp, ErrorDetector, "component gec_detector")
 
 
 def measure_errors(nlp: Language, corpus: Corpus, threshold: float) -> dict[str, Any]:

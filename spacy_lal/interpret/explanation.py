@@ -65,16 +65,14 @@ class Explanation:
         if self.sums is None:
             raise ValueError("no contributions of heads here: see spacy_lal.explain")
         starts, ends = torch.tensor(spans, dtype=torch.long).reshape(-1, 2).T
-        shares: numpy.ndarray = span_contributions(self.sums, starts, ends, method).numpy()
-        return shares
+        return span_contributions(self.sums, starts, ends, method).numpy()
 
     def span_attention(self, start: int, end: int) -> numpy.ndarray:
         """Return the attention of each head from a span's words: [H, n+2]. A head with one query
         vector has the same attention for all spans."""
         if self.attention.ndim == 2:
             return self.attention
-        span_attention: numpy.ndarray = self.attention[:, start + 1 : end + 1].mean(1)
-        return span_attention
+        return self.attention[:, start + 1 : end + 1].mean(1)
 
     def attention_svg(
         self, *, heads: Sequence[int] | None = None, k: int = 8, styled: bool = True

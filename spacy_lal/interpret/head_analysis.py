@@ -50,8 +50,7 @@ class TopHeads:
     @property
     def overall(self) -> numpy.ndarray:
         """Average contribution of each head to all spans [H]."""
-        average: numpy.ndarray = self.counts @ self.contributions / max(1, self.counts.sum())
-        return average
+        return self.counts @ self.contributions / max(1, self.counts.sum())
 
     def _row(self, category: str | None) -> tuple[int, numpy.ndarray, numpy.ndarray]:
         if category is None:
