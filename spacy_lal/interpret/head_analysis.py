@@ -18,8 +18,7 @@ from ..drawing.charts import contributions_svg, ranked
 from ..parsing.component import ParserPipe
 from ..parsing.gold_trees import gold_constituents
 from ..structure.binarise import collapse_unaries
-from .contributions import Normalisation
-from .explanation import Explanation, constituency_pipe, explain_docs
+from .explanation import Explanation, Normalisation, constituency_pipe, explain_docs
 
 
 class HeadShare(NamedTuple):
