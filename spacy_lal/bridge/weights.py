@@ -33,8 +33,7 @@ def metadata(data: bytes) -> dict[str, str]:
     """Returns the metadata of safetensors data."""
     # 8 bytes of little-endian length, then a JSON table of contents
     size = int.from_bytes(data[:8], "little")
-    found: dict[str, str] = json.loads(data[8 : 8 + size]).get("__metadata__", {})
-    return found
+    return json.loads(data[8 : 8 + size]).get("__metadata__", {})
 
 
 def is_weights(data: Any) -> bool:

@@ -146,8 +146,7 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
             )
     nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings)
     nlp.vocab.to_disk(source / "vocab")
-    vectors: dict[str, Any] = nlp.meta["vectors"]
-    return vectors
+    return nlp.meta["vectors"]
 
 
 def _having(name: str, section: Any) -> Iterator[dict[str, Any]]:

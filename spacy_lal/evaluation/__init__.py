@@ -45,7 +45,7 @@ def evaluate(
         only_pipe(nlp, LisaSRL, "component lisa_srl")
     report = about(nlp)
     if tune is not None:
-        report["threshold"] = best_threshold(*score_words(nlp, Corpus(tune))[:2])
+        report["threshold"] = best_threshold(*score_words(nlp, Corpus(tune)))
     elif any(isinstance(pipe, ErrorDetector) for _, pipe in nlp.pipeline):
         report["threshold"] = detector_of(nlp).cfg["threshold"]
     threshold = report.get("threshold")

@@ -18,8 +18,7 @@ from ..drawing.charts import contributions_svg, ranked
 from ..parsing.component import ParserPipe
 from ..parsing.gold_trees import gold_constituents
 from ..structure.binarise import collapse_unaries
-from .contributions import Normalisation
-from .explanation import Explanation, constituency_pipe, explain_docs
+from .explanation import Explanation, Normalisation, constituency_pipe, explain_docs
 
 
 class HeadShare(NamedTuple):
@@ -50,8 +49,7 @@ class TopHeads:
     @property
     def overall(self) -> numpy.ndarray:
         """Average contribution of each head to all spans [H]."""
-        average: numpy.ndarray = self.counts @ self.contributions / max(1, self.counts.sum())
-        return average
+        return self.counts @ self.contributions / max(1, self.counts.sum())
 
     def _row(self, category: str | None) -> tuple[int, numpy.ndarray, numpy.ndarray]:
         if category is None:

@@ -98,8 +98,7 @@ class PartitionedSelfAttention(nn.Module):
             F.linear(half.flatten(-2), weight)
             for half, weight in zip(halves, self._weights("proj", ".weight"), strict=True)
         ]
-        normalised: Tensor = self.layer_norm(x + self.residual_dropout(torch.cat(combined, dim=-1)))
-        return normalised
+        return self.layer_norm(x + self.residual_dropout(torch.cat(combined, dim=-1)))
 
     def _weights(self, name: str, suffix: str = "") -> list[Tensor]:
         """Returns the parameter(s) called `name`: one, or that of content and that of position."""
@@ -160,11 +159,9 @@ class PartitionedFeedForward(nn.Module):
         transformed = [
             self._transformed(rows, part) for part, rows in zip(self._widths, parts, strict=True)
         ]
-        normalised: Tensor = self.layer_norm(x + torch.cat(transformed, dim=-1))
-        return normalised
+        return self.layer_norm(x + torch.cat(transformed, dim=-1))
 
     def _transformed(self, x: Tensor, part: str) -> Tensor:
         into: Callable[[Tensor], Tensor] = self.get_submodule("w_1" + part)
         out: Callable[[Tensor], Tensor] = self.get_submodule("w_2" + part)
-        transformed: Tensor = self.dropout(out(self.dropout(F.relu(into(x)))))
-        return transformed
+        return self.dropout(out(self.dropout(F.relu(into(x)))))

@@ -79,8 +79,7 @@ class RolePaths(nn.Module):
         self.dropout = Dropout()
 
     def forward(self) -> Tensor:
-        table: Tensor = self.dropout(self.table)
-        return table
+        return self.dropout(self.table)
 
 
 def path_vectors(

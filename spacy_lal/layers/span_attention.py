@@ -100,8 +100,7 @@ class SpanTransformerLayer(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         x = x + self.dropout(self.attention(x, self.attention.mixture(x, mask)))
-        refined: Tensor = x + self.dropout(self.outer(self.inner(x).relu_()))
-        return refined
+        return x + self.dropout(self.outer(self.inner(x).relu_()))
 
 
 class SpanTransformer(nn.Module):
@@ -133,8 +132,7 @@ class SpanTransformer(nn.Module):
     def span_vectors(self, left: Tensor, right: Tensor) -> Tensor:
         """Returns the vectors of all spans [B,S,d] from views of their ends [B,n+1,d_span]."""
         if not isinstance(self.product, FactorisedBiaffine):
-            vectors: Tensor = self.projection(pack(self.product(left, right)))
-            return vectors
+            return self.projection(pack(self.product(left, right)))
         mixture, projection = self.product.mixture, self.projection
         weight = projection.weight @ mixture.weight
         bias = projection.bias + projection.weight @ mixture.bias

@@ -263,7 +263,9 @@ def best_spans(
             n, most = (max(len(of[row]) for row in part) for of in (words_of, labels_of))
             step = max(1, (MOST_STATES >> k) // (n * max(n, most)))
             for some in (part[at : at + step] for at in range(0, len(part), step)):
-                words, labels = (_padded([of[row] for row in some]) for of in (words_of, labels_of))
+                words, labels = (
+                    padded([of[row] for row in some], -1) for of in (words_of, labels_of)
+                )
                 row, word, label = numpy.array(some), words[..., None], labels[:, None]
                 there = (word >= 0) & (label >= 0)
                 follows = numpy.diff(words, axis=1, prepend=-2)[..., None] == 1
@@ -320,12 +322,12 @@ def _useful(
     return useful
 
 
-def _padded(arrays: list[Array]) -> Array:
-    """Returns arrays [B, longest] with -1 after their ends."""
-    padded = numpy.full((len(arrays), max(map(len, arrays))), -1)
-    for row, array in zip(padded, arrays, strict=True):
-        row[: len(array)] = array
-    return padded
+def padded(rows: Sequence[Sequence[int] | Array], padding: int = 0) -> Array:
+    """Returns rows of numbers [B, longest], with `padding` after their ends."""
+    found = numpy.full((len(rows), max(map(len, rows))), padding, dtype=numpy.int64)
+    for k, row in enumerate(rows):
+        found[k, : len(row)] = row
+    return found
 
 
 def _search(
