@@ -77,8 +77,10 @@ class KeptStates:
         with self._own.open("ab") as states, self._own.with_suffix(".index").open("ab") as index:
             for (key, row), of_window in zip(new.items(), wanted, strict=True):
                 at = states.tell()
-                states.write(of_window[: sizes[row]].contiguous().view(torch.uint8).numpy())
-                index.write(numpy.array([(key, at)], RECORD))
+                states.write(
+                    of_window[: sizes[row]].contiguous().view(torch.uint8).numpy().tobytes()
+                )
+                index.write(numpy.array([(key, at)], RECORD).tobytes())
                 self._at[key] = self._own, at
 
     def _read(self, key: bytes, size: int, width: tuple[int, int]) -> Tensor:
@@ -94,5 +96,5 @@ def _checksum(transformer: Bert) -> int:
     for _, parameter in sorted(transformer.named_parameters()):
         if not parameter.requires_grad:
             values = parameter.detach().cpu().contiguous().view(-1).view(torch.uint8)
-            checksum = zlib.crc32(values.numpy(), checksum)
+            checksum = zlib.crc32(values.numpy().tobytes(), checksum)
     return checksum

@@ -137,7 +137,7 @@ class PennTreebank(_NumberedTreebank):
         return parts
 
     def parse(self, text: str, source: str, losses: Losses) -> Iterable[TreebankSentence]:
-        """Yield sentences with tags and bare constituents, all escapes undone."""
+        """Yield sentences with tags and constituents without functions, all escapes undone."""
         trees = parse_treebank(text, source=source, unescape=ptb_unescape)
         return clean_sentences(numbered(trees, source), losses)
 
@@ -163,7 +163,7 @@ class ChineseTreebank(_NumberedTreebank):
         return files
 
     def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:
-        """Yield sentences with tags and bare constituents, without spaces."""
+        """Yield sentences with tags and constituents without functions, no spaces between words."""
         text, _ = read_text_as(path, self.encoding, CTB_ENCODINGS)
         trees = numbered(parse_treebank(text, source=str(path)), path)
         return clean_sentences(trees, losses, spaces=False)
