@@ -34,8 +34,8 @@ from .gold_trees import (
     refuse_crossing,
     with_sub_heads,
 )
-from .kept_scores import decode_with_arcs, keep_scores
-from .network import OneStageScores, Scores, abilities
+from .kept_scores import SentenceScores, decode_with_arcs, keep_scores
+from .network import Scores, abilities
 from .objectives import CRFObjective, Objective
 
 ASSIGNS = [
@@ -187,7 +187,7 @@ class ConstituencyPipe(ParserPipe):
         return scores.sentences, read_parses(scores, self._find, self._root)
 
     def decode_again(
-        self, kept: Sequence[OneStageScores], arcs: Tensor, lengths: Tensor
+        self, kept: Sequence[SentenceScores], arcs: Tensor, lengths: Tensor
     ) -> list[SentenceParse]:
         """Return the parses of sentences with another network's arcs, see `decode_with_arcs`."""
         return decode_with_arcs(self._find, self._root, kept, arcs, lengths)

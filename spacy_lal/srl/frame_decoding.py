@@ -14,7 +14,7 @@ from torch import Tensor
 from ..annotations.frames import PREDICATE
 from ..batching.batches import ParserScores, padded
 from ..parsing.decoders import HeadDecoder
-from ..parsing.network import OneStageScores
+from ..parsing.kept_scores import SentenceScores
 from ..pipeline.writers import SentenceParse
 from ..structure.arborescence import mask_padding
 from ..structure.sequence import (
@@ -65,8 +65,8 @@ class ToDecode(NamedTuple):
     """A parser's scores of a sentence, which are decoded with LISA's arcs.
     decode: `ConstituencyPipe.decode_again`. relations: LISA's number of each of the parser's."""
 
-    decode: Callable[[Sequence[OneStageScores], Tensor, Tensor], list[SentenceParse]]
-    scores: OneStageScores
+    decode: Callable[[Sequence[SentenceScores], Tensor, Tensor], list[SentenceParse]]
+    scores: SentenceScores
     relations: numpy.ndarray
 
 
