@@ -128,7 +128,7 @@ def test_scores_by_right_and_wrong_parses() -> None:
 
 def test_arguments_go_by_the_parsers_trees(tmp_path: Path) -> None:
     """Where constituents count, scores are those of the whole pipeline's frames."""
-    toy_teacher(40).to_disk(tmp_path / "toy")
+    toy_teacher(30).to_disk(tmp_path / "toy")
     weight = {"components.lisa_srl.nonconstituent_penalty": 100.0}
     nlp = spacy.load(tmp_path / "toy", config=weight)
     nlp.to_disk(tmp_path / "weighted")
