@@ -469,6 +469,7 @@ def test_processes(
         return list(annotate_texts(str(folder), Texts(str(text)), there, SMALL, workers))
 
     def go_with_the_same_server() -> None:
+        # a fork can't ask whether its parent's child runs, and would start another server
         forkserver._forkserver.ensure_running = lambda: None
         go()
 
