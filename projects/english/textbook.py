@@ -28,11 +28,6 @@ LONGEST = 40
 EMBEDDED, KEPT, CONTRACTED = 0.25, 0.4, 0.3
 """Shares: of statements in a longer sentence, of optional parts, of contracted auxiliaries."""
 TAGS = {"b": "VB", "d": "VBD", "g": "VBG", "n": "VBN", "z": "VBZ", "sg": "NN", "pl": "NNS"}
-IRREGULAR = {
-    "be": {"b": "be", "z": "am/is/are", "d": "was/was/were", "n": "been", "g": "being"},
-    "have": {"b": "have", "z": "have/has/have", "d": "had", "n": "had", "g": "having"},
-    "do": {"b": "do", "z": "do/does/do", "d": "did", "n": "done", "g": "doing"},
-}
 SHORT = {"will": "'ll", "am": "'m", "is": "'s", "are": "'re", "has": "'s", "have": "'ve"}
 NEGATED = {"will": "wo", "can": "ca"}
 CLITICS = {"n't", "'s", "'", ",", ".", "?", "!", ")", "'d", *SHORT.values()}
@@ -127,9 +122,9 @@ def parse(template: str) -> Node:
 
 def verb_forms(text: str) -> dict[str, str]:
     """Return the forms b, d, n, g of "bake", "ship!" (doubled consonant), "sell/sold/sold", and z,
-    for I, one and many."""
-    if text in IRREGULAR:
-        return IRREGULAR[text]
+    for I, one and many; of "be am/is/are was/was/were been being" as given."""
+    if " " in text:
+        return dict(zip("bzdng", text.split(), strict=True))
     first, *others = text.split("/")
     base = first.rstrip("!")
     short = base[:-1] if base.endswith("e") and not base.endswith("ee") else base

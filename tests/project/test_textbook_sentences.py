@@ -54,10 +54,9 @@ def grammar() -> Any:
     return SCRIPT.Grammar()
 
 
-def made(template: str, grammar: Any, seed: int = 1) -> TreebankSentence:
+def made(template: str, grammar: Any, seed: int = 1) -> Any:
     maker = SCRIPT.Maker(grammar, random.Random(seed))
-    sentence: TreebankSentence = maker.make("test", SCRIPT.parse(template))
-    return sentence
+    return maker.make("test", SCRIPT.parse(template))
 
 
 def crossing(spans: list[tuple[int, int]]) -> bool:
