@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from ..bridge.shim import Output, TorchShim, rows_of_docs, torch_shim
 from ..bridge.weights import Header
+from ..layers.bert import Bert
 from ..layers.precision import bfloat16_products
 from ..layers.settings import Settings, with_settings_of
 from .hugging_face import (
@@ -22,6 +23,7 @@ from .hugging_face import (
     read_transformer,
     width_and_depth,
 )
+from .kept_states import KeptStates
 from .word_pieces import PieceBatch, Pooling, WordPieces, piece_batches
 
 LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
@@ -46,6 +48,10 @@ class PretrainedSettings(Settings):
     token's vector comes from the window in which it is farthest from the edges.
     trained_from: the lowest layer that is trained; 0, the default, is the embeddings.
     mixed_precision: train with bfloat16 products, where the processor has them.
+    cache: a folder that keeps the outputs of the layers below `trained_from` in bfloat16, so that
+    every window is computed once; these layers then work without dropout. For training on the same
+    windows again and again; a trained pipeline should have none. Not for transformers of Hugging
+    Face's library.
     prediction: "float32", or "bfloat16" to predict with such products, too; vectors then differ in
     the third digit, and between processors. A trained pipeline's config can change it.
     """
@@ -59,12 +65,15 @@ class PretrainedSettings(Settings):
     window: int = 128
     trained_from: int = 0
     mixed_precision: bool = False
+    cache: str | None = None
     prediction: Literal["float32", "bfloat16"] = "float32"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.window < 16:
             raise ValueError(f"window must be at least 16, got {self.window}")
+        if self.cache is not None and self.trained_from < 1:
+            raise ValueError("a cache is of frozen layers: it needs trained_from of at least 1")
 
     def build(self, header: Header) -> "PretrainedNetwork":
         return PretrainedNetwork(header["transformer"], self)
@@ -100,6 +109,12 @@ class PretrainedNetwork(nn.Module):
         self.first = {"last": self.n_layers, "mix": self.n_layers - layers + 1, "all": 1}[output]
         self.mix = LayerMix(layers) if output == "mix" else None
         _freeze(self.transformer, settings.trained_from)
+        self.cache, self.trained_from = settings.cache, settings.trained_from
+        self.kept: KeptStates | None = None
+        if self.cache is not None and not isinstance(self.transformer, Bert):
+            raise ValueError(
+                "a cache needs a transformer like BERT, RoBERTa, XLM-R, Electra, MPNet"
+            )
 
     def forward(self, batches: list[PieceBatch], n_tokens: int, lower_precision: bool) -> Tensor:
         """Computes the vectors; lower_precision: whether with bfloat16 products, where possible."""
@@ -116,7 +131,9 @@ class PretrainedNetwork(nn.Module):
     def _of_tokens(self, batch: PieceBatch, lower_precision: bool) -> Tensor:
         device = batch.pieces.device.type
         with bfloat16_products(device, lower_precision):
-            hidden = self.transformer(batch.pieces, batch.types, batch.mask)[self.first :]
+            windows = batch.pieces, batch.types, batch.mask
+            begun = () if self.cache is None else (self._begun(batch),)
+            hidden = self.transformer(*windows, *begun)[self.first :]
         rows = [layer.flatten(0, 1)[batch.rows] for layer in hidden]
         if lower_precision:
             rows = [layer.float() for layer in rows]
@@ -124,6 +141,15 @@ class PretrainedNetwork(nn.Module):
             mixed: Tensor = self.mix(torch.stack(rows))
             return mixed
         return torch.cat(rows, -1)
+
+    def _begun(self, batch: PieceBatch) -> list[Tensor]:
+        """Returns the outputs of frozen layers from the cache."""
+        transformer = cast(Bert, self.transformer)
+        if self.kept is None:
+            highest = min(self.trained_from - 1, self.n_layers)
+            outputs = range(min(self.first, highest), highest + 1)
+            self.kept = KeptStates(cast(str, self.cache), transformer, outputs)
+        return self.kept(transformer, batch)
 
 
 def _freeze(transformer: Any, trained_from: int) -> None:
@@ -137,8 +163,9 @@ def _freeze(transformer: Any, trained_from: int) -> None:
             layer = int(named[1]) + 1
             frozen = layer < trained_from
         else:
-            # parts behind the layers, such as a last norm, stay trained
-            frozen = not layer or "embed" in name
+            # parts behind the layers, such as a last norm, stay trained; MPNet's biases of
+            # distances are read by the lowest layer, too
+            frozen = not layer or "embed" in name or "relative_attention_bias" in name
         if frozen:
             parameter.requires_grad_(False)
     if not layer:

@@ -1,7 +1,7 @@
 """The encoder of BERT (Devlin et al. 2019), RoBERTa, XLM-R, Electra and MPNet."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -61,7 +61,7 @@ class Bert(nn.Module):
         d, heads, narrow = sizes.hidden_size, sizes.num_attention_heads, sizes.embedding_size
         if d % heads:
             raise ValueError(f"{d} features can't be shared out evenly to {heads} heads")
-        self.first_position = sizes.first_position
+        self.first_position, self.width = sizes.first_position, sizes.hidden_size
         self.embeddings = nn.ModuleDict(
             {
                 "word_embeddings": nn.Embedding(sizes.vocab_size, narrow),
@@ -84,25 +84,39 @@ class Bert(nn.Module):
             if isinstance(part, nn.Linear):
                 nn.init.zeros_(part.bias)
 
-    def forward(self, pieces: Tensor, types: Tensor, mask: Tensor) -> list[Tensor]:
+    def forward(
+        self,
+        pieces: Tensor,
+        types: Tensor,
+        mask: Tensor,
+        begun: Sequence[Tensor] = (),
+        upto: int | None = None,
+    ) -> list[Tensor]:
+        """begun: outputs that are known, lowest first, of which only the last is read. upto: number
+        of layers to compute; None for all."""
+        there = mask.bool()
+        rows = rows_of(there, training=self.training)
+        hidden = [*begun] or [self._embedded(pieces, types)]
+        x = hidden.pop()
+        if rows is not None:
+            x = rows.pack(x)
+            hidden = [rows.pack(of_layer) for of_layer in hidden]
+        hidden.append(x)
+        attended = self._attended(there)
+        layers = cast(nn.ModuleList, self.encoder["layer"])
+        for layer in layers[len(hidden) - 1 : upto]:
+            x = layer(x, attended, rows)
+            hidden.append(x)
+        return hidden if rows is None else [rows.pad(x) for x in hidden]
+
+    def _embedded(self, pieces: Tensor, types: Tensor) -> Tensor:
         tables: Any = self.embeddings
         positions = torch.arange(pieces.shape[1], device=pieces.device) + self.first_position
         x = tables.word_embeddings(pieces)
         if "token_type_embeddings" in tables:
             x = x + tables.token_type_embeddings(types)
         x = self.dropout(tables.LayerNorm(x + tables.position_embeddings(positions)))
-        if self.embeddings_project is not None:
-            x = self.embeddings_project(x)
-        there = mask.bool()
-        rows = rows_of(there, training=self.training)
-        if rows is not None:
-            x = rows.pack(x)
-        hidden = [x]
-        attended = self._attended(there)
-        for layer in cast(nn.ModuleList, self.encoder["layer"]):
-            x = layer(x, attended, rows)
-            hidden.append(x)
-        return hidden if rows is None else [rows.pad(x) for x in hidden]
+        return x if self.embeddings_project is None else self.embeddings_project(x)
 
     def _attended(self, there: Tensor) -> Tensor:
         """Returns the pieces [B, 1, 1, l] that attention sees, or the biases [B, heads, l, l] of

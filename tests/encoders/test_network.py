@@ -363,3 +363,57 @@ def test_distances_of_long_texts():
     found = ours(pieces, torch.zeros_like(pieces), mask)
     for mine, theirs in zip(found, expected, strict=True):
         torch.testing.assert_close(mine[mask.bool()], theirs[mask.bool()], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(("trained_from", "output"), [(1, "last"), (2, "all"), (3, "mix")])
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+def test_outputs_of_frozen_layers_are_kept(
+    folders, tmp_path, monkeypatch, kind, trained_from, output
+):
+    docs = [sentence(), sentence(words=["Again", "."], spaces=[False, False])]
+    settings = {"trained_from": trained_from, "output": output}
+    plain = make(folders[kind], **settings).predict(docs)
+
+    def kept():
+        model = make(folders[kind], cache=str(tmp_path / "kept"), **settings)
+        without_dropout(model)
+        return model
+
+    model = kept()
+    for found, expected in zip(model.begin_update(docs)[0], plain, strict=True):
+        # eight bits of a mantissa
+        numpy.testing.assert_allclose(found, expected, atol=0.02 * numpy.abs(expected).max())
+    monkeypatch.setattr("spacy_lal.encoders.kept_states.KeptStates._add", None)
+    again, backprop = model.begin_update(docs[::-1])
+    anew = kept().predict(docs)
+    for first, second, third in zip(anew, again[::-1], model.predict(docs), strict=True):
+        numpy.testing.assert_allclose(first, second, rtol=1e-5, atol=1e-6)
+        numpy.testing.assert_allclose(first, third, rtol=1e-5, atol=1e-6)
+    backprop([numpy.ones_like(rows) for rows in again])
+    network = torch_shim(model).module
+    trained = [p.grad is not None for p in network.transformer.encoder["layer"][-1].parameters()]
+    assert all(trained) if trained_from < 3 else not any(trained)
+
+
+def test_a_cache_belongs_to_weights_and_survives_a_kill(folders, tmp_path):
+    docs = [sentence()]
+    settings = {"trained_from": 2, "cache": str(tmp_path)}
+    of_bert = make(folders["bert"], **settings).predict(docs)
+    other = make(folders["mpnet"], **settings)
+    (index,) = tmp_path.glob("*.index")
+    index.write_bytes(index.read_bytes() + b"incomplete")
+    numpy.testing.assert_array_equal(make(folders["bert"], **settings).predict(docs), of_bert)
+    other.predict(docs)
+    assert len(list(tmp_path.glob("*.index"))) == 2
+
+
+def test_a_cache_needs_frozen_layers_of_a_known_transformer(folders, tmp_path):
+    with pytest.raises(ValueError, match="trained_from of at least 1"):
+        make(folders["bert"], cache=str(tmp_path))
+    with pytest.raises(ValueError, match="a cache needs a transformer like BERT"):
+        make(folders["xlnet"], cache=str(tmp_path), trained_from=1)
+
+
+def test_biases_of_distances_are_frozen_with_the_lowest_layer(folders):
+    network = torch_shim(make(folders["mpnet"], trained_from=2)).module
+    assert not network.transformer.encoder["relative_attention_bias"].weight.requires_grad
