@@ -54,7 +54,8 @@ def main() -> None:
     for name, decoder in decoders:
         pipe.decoder = decoder
         examples = read_examples(arguments.data, nlp, arguments.limit)
-        docs = nlp.pipe(example.predicted for example in examples)
+        # not the whole pipeline, which may write other heads over those of the parser
+        docs = pipe.pipe((example.predicted for example in examples), batch_size=1000)
         pairs = [Example(doc, eg.reference) for doc, eg in zip(docs, examples, strict=True)]
         scores = score_constituency(pairs, prm="nk")
         if pipe.joint:

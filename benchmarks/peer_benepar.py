@@ -38,6 +38,7 @@ import typer
 from spacy.tokens import Doc, DocBin
 
 from spacy_lal.annotations.constituents import get_constituents
+from spacy_lal.structure.binarise import collapse_unaries
 from spacy_lal.trees.tree import ConstituentTree
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -79,11 +80,7 @@ def build(data: Path, folder: Path) -> None:
 
     labels, tags, forms = {""}, set[str](), set[str]()
     for doc in read_docs(data):
-        chains: dict[tuple[int, int], str] = {}
-        for start, end, label in get_constituents(doc):
-            at = (start, end)
-            chains[at] = f"{chains[at]}::{label}" if at in chains else label
-        labels.update(chains.values())
+        labels.update(label for *_, label in collapse_unaries(get_constituents(doc)))
         tags.update(token.tag_ for token in doc)
         forms.update(token.text.lower() for token in doc)
     # BERT's tokenizer splits at punctuation before it looks pieces up

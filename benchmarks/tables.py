@@ -7,6 +7,7 @@ Pages call these functions in cog's marks; `cog -I benchmarks -r docs/*.md` upda
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Annotated, Any
@@ -21,28 +22,26 @@ MISSING = "–"
 INTRODUCTION = "# Ablations\n\nWritten by `benchmarks/tables.py`.\n"
 DECODERS = {
     "MAP": "highest-scoring tree with heads (MAP)",
-    "MBR 0.20": "MBR, threshold 0.20",
     "MBR 0.30": "MBR, threshold 0.30",
-    "MBR 0.40": "MBR, 0.40",
     "MBR 0.45": "MBR, 0.45",
-    "MBR 0.50": "MBR, 0.50",
-    "arcs x 0.25": "MBR, 0.45, arcs x 0.25",
     "arcs x 0.5": "MBR, 0.45, arcs x 0.5",
-    "arcs x 2.0": "MBR, 0.45, arcs x 2",
     "constituents alone": "constituents alone",
     "heads alone": "heads alone (projective)",
 }
-OF_HEADS = {"nonprojective": "best tree", "projective": "best projective tree"}
+"""Those that the page shows."""
 SYSTEMS = {
     "lal": "`lal_dependency`",
     "lal-without": "the same without label attention",
     "spacy": "spaCy's parser",
+    "supar": "supar",
 }
+ATTACHED = {"LAS": "conll18_las", "UAS": "conll18_uas", "UPOS": "tag_acc"}
 ROLES = {
     ("sa", "model"): "SA (no syntax)",
     ("lisa", "model"): "LISA, its own parses",
     ("lisa", "gold"): "LISA, gold parses",
 }
+OTHER_DECODERS = ("probabilities", "viterbi", "greedy")
 POOLINGS = {
     "attention": "attention over layers (MHMLA)",
     "last": "last layer alone",
@@ -80,11 +79,12 @@ ATTACHMENT = {
 # rows of a comparison: ablation_rows.json, crf_rows.json, ged_rows.json and others
 
 
-def ablation(group: str, rows: Path, table: Path = TABLE) -> str:
+def ablation(group: str, rows: Path, table: Path = TABLE, *, without: Collection[str] = ()) -> str:
     """Return all tables of a group of runs, with their explanation.
 
-    rows: the file of rows and tables, with the paper's figures. Raises ValueError without runs, or
-    for runs of different sizes.
+    rows: the file of rows and tables, with the paper's figures. without: tables and columns that
+    are left out, and "paper", the explanation of the paper's figures. Raises ValueError without
+    runs, or for runs of different sizes.
     """
     known = srsly.read_json(rows)
     of_rows: dict[str, list[Result]] = defaultdict(list)
@@ -113,20 +113,22 @@ def ablation(group: str, rows: Path, table: Path = TABLE) -> str:
     options = " ".join(f"--{key} {value}" for key, value in first["options"].items())
     minutes = mean(run["seconds"] for run in runs) / 60
     steps = " or ".join(f"{n:,}" for n in sorted({run["steps"] for run in runs}))
-    versions = ", ".join(f"{name} {number}" for name, number in first["versions"].items())
     introduction = (
         f"{len(runs)} runs of the base `{first['base']}` of `{first['config']}`"
         f"{f' with `{options}`' if options else ''}, "
         f"{steps} steps, {minutes:.1f} minutes each on "
         f"{first['threads']} thread(s) of {first['device']}: {how}. {scores}. "
-        "± is the standard deviation over seeds, estimated from these runs. "
-        "words/s: words a second of processor time in training. "
-        f"{versions}."
+        "± is the standard deviation over seeds."
     )
-    parts = [introduction, f"The paper: {known['paper']}"]
-    texts = (_ablation(of, of_rows, columns, first["base"]) for of in known["tables"].values())
-    parts += filter(None, texts)
-    return "\n" + "\n\n".join(part.strip() for part in parts) + "\n"
+    if "words/s" not in without:
+        introduction += " words/s: words a second of processor time in training."
+    parts = [introduction]
+    if "paper" not in without:
+        parts.append(f"The paper: {known['paper']}")
+    for name, of in known["tables"].items():
+        if name not in without:
+            parts.append(_ablation(of, of_rows, columns, first["base"], without))
+    return "\n" + "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
 def _ablation(
@@ -134,9 +136,11 @@ def _ablation(
     of_rows: dict[str, list[Result]],
     scores: dict[str, tuple[str, str]],
     base: str,
+    without: Collection[str],
 ) -> str:
     """Return one table; empty unless two of its rows have been run. scores: part and key of each
-    column. base: whose figures of the paper are shown, if the table has several."""
+    column. base: whose figures of the paper are shown, if the table has several. without: columns
+    that are left out."""
     rows = {name: cells for name, cells in table["rows"].items() if name in of_rows}
     if len(rows) < 2:
         return ""
@@ -160,73 +164,80 @@ def _ablation(
         speed = f"{mean(run['training_words_per_cpu_second'] for run in runs):,.0f}"
         paper = [f"{figures[key]:.2f}" if key in figures else MISSING for key in of_paper]
         lines.append([*cells, *cells_of, speed, str(len(runs)), *paper])
+    shown = [k for k, title in enumerate(header) if title not in without]
+    header, *lines = ([cells[k] for k in shown] for cells in (header, *lines))
     return f"### {table['title']}\n\n{markdown(header, lines)}"
 
 
 # one setting of the detector: ged_rows.json
 
 
-def detectors(name: str, setting: str, values: list[str], table: Path = TABLE) -> str:
+OF_TOKENS = {
+    "f05": "F0.5",
+    "p": "precision",
+    "r": "recall",
+    "best_f05": "F0.5 at its best threshold",
+}
+
+
+def detectors(
+    name: str,
+    setting: str,
+    values: list[str],
+    table: Path = TABLE,
+    *,
+    scores: Collection[str] = tuple(OF_TOKENS),
+) -> str:
     """Return a row for every value: the mean over seeds and its standard deviation."""
     lines = []
     for value in values:
         runs = results.read(table, f"ged/{name}/{setting}-{value}-").values()
         found = [run["results"][0] for run in runs]
-        scores = [spread([r[key] for r in found]) for key in ("f05", "p", "r", "best_f05")]
-        lines.append([POOLINGS.get(value, value), str(len(found)), *scores])
-    header = [setting, "seeds", "F0.5", "precision", "recall", "F0.5 at its best threshold"]
-    return markdown(header, lines)
+        cells = [spread([r[key] for r in found]) for key in scores]
+        lines.append([POOLINGS.get(value, value), str(len(found)), *cells])
+    return markdown([setting, "seeds", *(OF_TOKENS[key] for key in scores)], lines)
 
 
 # self-attention with and without syntax: srl_rows.json
 
 
-def roles(table: Path = TABLE, group: str = "srl") -> str:
-    """Return scores of both arms, and F1 by length of the sentence and by distance."""
-    of: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
+def roles(table: Path = TABLE, group: str = "srl", *, lengths: bool = True) -> str:
+    """Return scores of both arms with each decoder.
+
+    lengths: also F1 by length of the sentence and by distance. Raises ValueError without runs.
+    """
+    of: dict[tuple[str, str], dict[str, list[Result]]] = defaultdict(lambda: defaultdict(list))
     for run in results.read(table, f"{group}/").values():
         for result in run["results"]:
-            of[run["row"], result["parses"], result["decoder"]].append(result)
-    arms = ["sa", "lisa"]
-    order = sorted(of, key=lambda row: (arms.index(row[0]), row[1] == "gold"))
+            key = f"{result['decoder']}, {result['predicates']}"
+            of[run["row"], result["parses"]][key].append(result)
+    if not all("valid, model" in found for found in of.values()) or not of:
+        raise ValueError(f"{table} has no runs {group}/ with scores of the decoder valid")
+    order = sorted(of, key=lambda row: (row[0] != "sa", row[1] == "gold"))
+    others = [d for d in OTHER_DECODERS if all(f"{d}, model" in of[row] for row in order)]
     lines = []
-    for arm, parses, decoder in order:
-        every = of[arm, parses, decoder]
-        own = [r for r in every if r["predicates"] == "model"]
-        given = [r for r in every if r["predicates"] == "gold"]
-        uas = [r["uas"] for r in own if "uas" in r]
-        lines.append(
-            [
-                *(_arm(arm, parses), decoder, str(len(own))),
-                spread([r["srl_f"] for r in own]),
-                spread([r["srl_f"] for r in given]),
-                spread([r["srl_f without auxiliaries"] for r in own]),
-                spread([r["srl_pred_f"] for r in own]),
-                MISSING if parses == "gold" else spread(uas),
-            ]
-        )
-    header = ["model", "decoding", "seeds", "F1", "F1, gold predicates"]
-    header += ["F1 without auxiliaries", "predicates", "UAS"]
+    for row in order:
+        own, given = of[row]["valid, model"], of[row]["valid, gold"]
+        uas = [] if row[1] == "gold" else [r["uas"] for r in own if "uas" in r]
+        f1 = [of[row][f"{decoder}, model"] for decoder in ("valid", *others)]
+        cells = [spread([r["srl_f"] for r in found]) for found in (*f1, given)]
+        cells += [spread([r["srl_pred_f"] for r in own]), spread(uas)]
+        lines.append([_arm(*row), str(len(own)), *cells])
+    header = ["model", "seeds", *(f"F1 ({decoder})" for decoder in ("valid", *others))]
+    header += ["F1 (valid, gold predicates)", "predicates", "UAS"]
     parts = [markdown(header, lines)]
-    for key, title in (
-        ("by_length", "F1 by words of the sentence:"),
-        ("by_distance", "F1 of arguments by words between them and the predicate:"),
-    ):
-        rows = {
-            _arm(arm, parses): [
-                r[key] for r in of[arm, parses, decoder] if r["predicates"] == "model"
-            ]
-            for arm, parses, decoder in order
-            if decoder == "valid"
-        }
-        if not rows:
-            raise ValueError(f"{table} has no runs {group}/ with scores of the decoder valid")
-        bins = list(next(iter(rows.values()))[0])
-        cells = [
+    titles = {
+        "by_length": "F1 by words of the sentence:",
+        "by_distance": "F1 of arguments by words between them and the predicate:",
+    }
+    for key, title in titles.items() if lengths else ():
+        found = {_arm(*row): [r[key] for r in of[row]["valid, model"]] for row in order}
+        bins = list(next(iter(found.values()))[0])
+        cells_of = [
             [name, *(spread([of_seed[b]["f"] for of_seed in seeds]) for b in bins)]
-            for name, seeds in rows.items()
+            for name, seeds in found.items()
         ]
-        parts.append(f"{title}\n\n{markdown(['', *bins], cells)}")
+        parts.append(f"{title}\n\n{markdown(['', *bins], cells_of)}")
     return "\n".join(parts)
 
 
@@ -241,6 +252,8 @@ def decoding() -> str:
     """Return the table of benchmarks/decoding.py."""
     rows = []
     for row in results.read()["decoding_dev"]["rows"]:
+        if row["decoder"] not in DECODERS:
+            continue
         of_spans = [f"{row[f'const_evalb_{key}']:.2f}" for key in "prf"]
         of_heads = [f"{row[f'conll18_{key}']:.2f}" for key in ("uas", "las")]
         if row["decoder"] == "heads alone":
@@ -265,37 +278,23 @@ def _row(run: Result, decoder: str = "") -> dict[str, Any]:
 
 
 def systems(group: str = "ud", table: Path = TABLE) -> str:
-    """Return a row of test scores for every run; peer_supar.py's are `supar-GROUP/NAME`."""
-    rows = []
-    for run in sorted(results.read(table, f"{group}/").values(), key=_name):
-        if not run["results"]:
-            continue
-        row = _row(run)
-        scores = [f"{100 * row[key]:.2f}" for key in ("conll18_las", "conll18_uas", "tag_acc")]
-        words = f"{run['training_words'] / run['data']['train']['words']:.1f}"
-        rows.append([_name(run), SYSTEMS[run["system"]], *scores, words])
+    """Return test scores of all parsers, a row a treebank; peer_supar.py's are
+    `supar-GROUP/NAME`."""
+    cells: dict[str, dict[tuple[str, str], str]] = defaultdict(dict)
+    for run in results.read(table, f"{group}/").values():
+        if run["results"]:
+            row, system = _row(run), run["system"]
+            found = {title: row[key] for title, key in ATTACHED.items()}
+            if system.startswith("lal"):
+                found["projective LAS"] = _row(run, "projective")["conll18_las"]
+            cells[_name(run)] |= {(system, key): f"{100 * v:.2f}" for key, v in found.items()}
     for name, run in results.read(table, f"supar-{group}/").items():
-        scores = [f"{run['las']:.2f}", f"{run['uas']:.2f}", MISSING]
-        rows.append([name, "supar's biaffine parser", *scores, f"{len(run['epochs'])}.0"])
-    rows.sort(key=lambda row: row[0])
-    return markdown(["treebank", "parser", "LAS", "UAS", "UPOS", "epochs"], rows)
-
-
-def decoders(group: str = "ud", table: Path = TABLE) -> str:
-    """Return LAS and predicted non-projective trees with each decoder, for every treebank."""
-    rows = []
-    for run in sorted(results.read(table, f"{group}/").values(), key=_name):
-        if run["system"] != "lal":
-            continue
-        cells = [_name(run)]
-        for decoder in OF_HEADS:
-            row = _row(run, decoder)
-            share = 100 * row["nonprojective_predicted"] / row["sentences"]
-            cells += [f"{100 * row['conll18_las']:.2f}", f"{share:.1f} %"]
-        rows.append(cells)
-    header = ["treebank"]
-    for title in OF_HEADS.values():
-        header += [f"{title}: LAS", "non-projective"]
+        cells[name] |= {("supar", key): f"{run[key.lower()]:.2f}" for key in ("LAS", "UAS")}
+    order = [*SYSTEMS]
+    columns = {column for of in cells.values() for column in of}
+    shown = sorted(columns, key=lambda column: (order.index(column[0]), column[1]))
+    header = ["treebank", *(f"{SYSTEMS[system]}: {title}" for system, title in shown)]
+    rows = [[name, *(of.get(k, MISSING) for k in shown)] for name, of in sorted(cells.items())]
     return markdown(header, rows)
 
 
@@ -307,10 +306,10 @@ def label_attention(group: str = "ud-heads", table: Path = TABLE) -> str:
         runs = [run for run in found if run["system"] == system]
         scores = [
             spread([100 * _row(run)[key] for run in runs]) if runs else MISSING
-            for key in ("conll18_las", "conll18_uas", "tag_acc")
+            for key in ATTACHED.values()
         ]
         rows.append([SYSTEMS[system], str(len(runs)), *scores])
-    return markdown(["parser", "seeds", "LAS", "UAS", "UPOS"], rows)
+    return markdown(["parser", "seeds", *ATTACHED], rows)
 
 
 def main(

@@ -64,7 +64,7 @@ class Cell:
         return "-".join(filter(None, parts)).replace("==", "").replace("<", "to").replace(",", "+")
 
 
-OLDEST = ("torch==2.4.1", "numpy==1.26.4", "thinc==8.3.4", "safetensors==0.4.5")
+OLDEST = ("torch==2.6.0", "numpy==1.26.4", "thinc==8.3.4", "safetensors==0.4.5")
 CELLS = [
     *(Cell(python) for python in ("3.11", "3.12", "3.13", "3.14")),
     *(Cell(python, OLDEST) for python in ("3.11", "3.12")),

@@ -1,12 +1,16 @@
-"""Extension attributes: views of span groups, as functions that worker processes can pickle."""
+"""Extension attributes: views of span groups, as functions that worker processes can pickle; and
+the meanings of labels for `spacy.explain`."""
 
+import json
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from spacy.glossary import GLOSSARY
 from spacy.tokens import Doc, Span, Token
 
 from .constituents import constituent_tree, sentence_trees
 from .frames import FRAMES_KEY, Frame, frame_at, frame_positions, get_frames
-from .glossary import install_glossary
 from .grammar_errors import ERRORS_KEY, error_scores, grammar_errors
 from .span_groups import LoopIndex, current_spans, span_scores
 
@@ -43,15 +47,32 @@ _VIEWS: list[tuple[Any, str, Any]] = [
 ]
 
 
+@cache
+def label_meanings() -> dict[str, str]:
+    """Return the meaning of each label in `labels.json`. Roles have the prefixes C- and R- too, and
+    types of errors M:, R: and U:."""
+    known = json.loads(Path(__file__).with_name("labels.json").read_text("utf8"))
+    meanings = {"ERROR": "grammatical error", **known["constituents"], **known["tags"]}
+    meanings |= known["relations"] | known["roles"]
+    for prefix, before in known["role prefixes"].items():
+        arguments = {role: text for role, text in known["roles"].items() if role.startswith("ARG")}
+        meanings |= {prefix + role: f"{before}{text}" for role, text in arguments.items()}
+    for prefix, before in known["error prefixes"].items():
+        meanings |= {prefix + kind: f"{before}{text}" for kind, text in known["errors"].items()}
+    return meanings
+
+
 def install_extensions() -> None:
     """Register the extension attributes of Docs, Spans and Tokens; names already taken stay.
 
     These are `Doc._.trees`, `Span._.tree`, `Doc._.frames`, `Token._.frame` (first frame whose
     predicate is the token, or None), `Doc._.grammar_errors`, `Token._.is_error` and
     `Token._.error_score` (probability of a grammatical error, None if unknown). A loop over tokens
-    or sentences reads each span group once. `spacy.explain` learns the meanings of labels.
+    or sentences reads each span group once. `spacy.explain` learns the meanings of labels; those
+    that it knows stay, but for SBAR, which it takes for a conjunction.
     """
-    install_glossary()
+    known = label_meanings()
+    GLOSSARY.update({**known, **GLOSSARY, "SBAR": known["SBAR"]})
     for kind, name, getter in _VIEWS:
         if not kind.has_extension(name):
             kind.set_extension(name, getter=getter)

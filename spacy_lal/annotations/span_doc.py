@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy
 from spacy.tokens import Doc, Span
 
 from .constituents import CONSTITUENTS_KEY, set_constituents
@@ -19,6 +20,9 @@ def span_doc(span: Span, *, copy_user_data: bool = False) -> Doc:
     Raises ValueError if tokens were merged or split after the annotation.
     """
     old, first, last = span.doc, span.start, span.end
+    if old.tensor is None:
+        # spaCy's doc_cleaner leaves None, and as_doc reads vectors
+        old.tensor = numpy.zeros(0, dtype="f")
     doc = span.as_doc(copy_user_data=copy_user_data)
     if CONSTITUENTS_KEY in old.spans:
         group = old.spans[CONSTITUENTS_KEY]

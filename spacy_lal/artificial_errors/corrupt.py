@@ -147,7 +147,9 @@ def draw_changes(
         wanted -= cost
         if wanted <= 0:
             break
-    return changes if _leaves_a_word(words, changes) else []
+    gone = {at for change in changes if not change.new for at in range(change.start, change.end)}
+    left = "".join(word for at, word in enumerate(words) if at not in gone)
+    return changes if any(map(str.isalnum, left)) else []
 
 
 def sentence_random(seed: int, words: Sequence[str], round: int) -> Random:
@@ -211,11 +213,6 @@ def _conflict(one: Change, two: Change) -> bool:
         return True
     moves = len(one.new) != one.end - one.start or len(two.new) != two.end - two.start
     return moves and one.end == two.start
-
-
-def _leaves_a_word(words: Sequence[str], changes: Sequence[Change]) -> bool:
-    gone = {at for change in changes if not change.new for at in range(change.start, change.end)}
-    return any(any(map(str.isalnum, word)) for at, word in enumerate(words) if at not in gone)
 
 
 def _trimmed(change: Change, words: Sequence[str]) -> Change:

@@ -71,9 +71,10 @@ class ErrorKind:
     """Errors of one kind.
 
     rate: factor of all weights.
-    replacements: written forms of a correct phrase; "" is a deletion.
+    replacements: what is written instead of a correct phrase; "" deletes it.
     insertions: unnecessary words.
-    after: words that must precede replacements, with factors of their weights; empty for any word.
+    after: words, one of which must precede a replacement, with factors of the replacement's weight;
+        empty for any word.
     swaps: words that change places with a neighbour.
     """
 

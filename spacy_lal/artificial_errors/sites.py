@@ -224,7 +224,7 @@ def uncapitalised(word: str) -> str:
 
 
 def first_word(words: Sequence[str]) -> int:
-    """Return the index of the first token with a letter; the number of tokens without any."""
+    """Return the index of the first token with a letter, the number of tokens if none has one."""
     found = (at for at, word in enumerate(words) if any(map(str.isalpha, word)))
     return next(found, len(words))
 

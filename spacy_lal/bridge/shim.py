@@ -33,7 +33,7 @@ from torch.overrides import TorchFunctionMode
 
 from ..layers.dropout import set_dropout
 from ..layers.settings import Settings
-from .weights import Header, read_weights
+from .weights import MODEL, WEIGHTS, Header, parts_of, read_weights
 
 
 @deserialize_attr.register(Settings)
@@ -356,11 +356,37 @@ def save_weights(model: Model, path: Path) -> None:
     path.write_bytes(safetensors.torch.save(tensors, {"headers": headers}))
 
 
+def model_to_disk(model: Model, folder: Path) -> None:
+    """Writes a component's model: its torch modules as safetensors, all else in Thinc's file."""
+    with weights_elsewhere(model):
+        model.to_disk(folder / MODEL)
+    save_weights(model, folder / WEIGHTS)
+
+
+def model_from_disk(model: Model, folder: Path) -> None:
+    """Undoes `model_to_disk`. Raises ValueError, naming the file, for files that don't fit."""
+    with naming(folder / MODEL):
+        model.from_disk(folder / MODEL)
+    if not (folder / WEIGHTS).exists():
+        raise ValueError(f"{folder / WEIGHTS}: no such file; the weights are missing")
+    load_weights(model, folder / WEIGHTS)
+
+
+@contextlib.contextmanager
+def naming(source: str | Path) -> Iterator[None]:
+    """Names the source in errors of reading, whatever their type."""
+    try:
+        yield
+    except Exception as error:
+        message = f"{source}: damaged, or another component's: {type(error).__name__}: {error}"
+        raise ValueError(message) from error
+
+
 def load_weights(model: Model, path: Path) -> None:
     """Undoes `save_weights`. Raises ValueError, naming the file, if it is damaged or unsuitable."""
     shims = [shim for _, shim in torch_shims(model)]
     try:
-        headers, tensors = read_weights(path.read_bytes())
+        headers, tensors = read_weights(*(part.read_bytes() for part in parts_of(path)))
         if len(headers) not in (0, len(shims)):
             raise ValueError(
                 f"the file has the weights of {len(headers)} modules, but the model has "

@@ -3,11 +3,10 @@
 import re
 from collections.abc import Hashable, Sequence
 from itertools import zip_longest
-from typing import cast
 
 import torch
 from thinc.api import Model, PyTorchShim, Shim
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..layers.role_paths import path_rows
 from .shim import TorchShim, torch_shims
@@ -70,8 +69,8 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
     taken = total = 0
     embedded = max(_embedding_widths(model) & _embedding_widths(source), default=0)
     for mine, theirs in _pairs(model, source):
-        have = {} if theirs is None else dict(_module(theirs).named_parameters())
-        for name, parameter in _module(mine).named_parameters():
+        have = {} if theirs is None else dict(theirs._model.named_parameters())
+        for name, parameter in mine._model.named_parameters():
             total += parameter.numel()
             if name in have:
                 given = have[name].data.to(parameter.device)
@@ -155,10 +154,6 @@ def _take_columns(value: Tensor, given: Tensor, embedded: int, width: int, given
     value[:, embedded:width] = 0.0
     behind.copy_(given[:, given_width:])
     return len(value) * embedded + behind.numel()
-
-
-def _module(shim: Shim) -> nn.Module:
-    return cast(nn.Module, shim._model)
 
 
 def _header(shim: Shim | None) -> Header:

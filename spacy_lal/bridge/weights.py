@@ -17,6 +17,8 @@ WEIGHTS = "model.safetensors"
 """File of the weights in the folder of this package's components."""
 MODEL = "model"
 """Thinc's own file, in the folder of other components that contain modules of this package."""
+MOST_BYTES = 90_000_000
+"""Most bytes of tensors in a file of a package: hosts of code and of packages refuse 100 MB."""
 SCALE = ":scale"
 """Suffix in the name of the factors [rows, 1] of an 8-bit tensor's rows."""
 
@@ -31,8 +33,7 @@ def metadata(data: bytes) -> dict[str, str]:
     """Returns the metadata of safetensors data."""
     # 8 bytes of little-endian length, then a JSON table of contents
     size = int.from_bytes(data[:8], "little")
-    found: dict[str, str] = json.loads(data[8 : 8 + size]).get("__metadata__", {})
-    return found
+    return json.loads(data[8 : 8 + size]).get("__metadata__", {})
 
 
 def is_weights(data: Any) -> bool:
@@ -43,10 +44,13 @@ def is_weights(data: Any) -> bool:
         return False
 
 
-def read_weights(data: bytes) -> tuple[list[Header], dict[str, Tensor]]:
-    """Returns headers and tensors of safetensors data. Raises ValueError if it is damaged."""
+def read_weights(data: bytes, *more: bytes) -> tuple[list[Header], dict[str, Tensor]]:
+    """Returns headers and tensors of safetensors data, whose first part has the headers. Raises
+    ValueError if a part is damaged."""
     try:
-        tensors = safetensors.torch.load(data)
+        tensors = {}
+        for part in (data, *more):
+            tensors |= safetensors.torch.load(part)
         headers = json.loads(metadata(data)["headers"])
         if not (isinstance(headers, list) and all(isinstance(h, dict) for h in headers)):
             raise ValueError("the headers of the weights must be a list of JSON objects")
@@ -56,6 +60,32 @@ def read_weights(data: bytes) -> tuple[list[Header], dict[str, Tensor]]:
         return headers, tensors
     except Exception as err:  # JSON nested too deep is a RecursionError, and so on
         raise ValueError(f"damaged, or no weights of this package: {err}") from err
+
+
+def parts_of(path: Path) -> list[Path]:
+    """Returns the files of weights that `path` begins: model.safetensors, model-2.safetensors, …"""
+    found = [path]
+    while (part := path.with_name(f"{path.stem}-{len(found) + 1}{path.suffix}")).is_file():
+        found.append(part)
+    return found
+
+
+def _write_parts(path: Path, tensors: dict[str, Tensor], headers: dict[str, str]) -> None:
+    """Writes weights to one file or, above `MOST_BYTES`, to several; the first has the headers."""
+    parts: list[dict[str, Tensor]] = [{}]
+    size = 0
+    for name, tensor in tensors.items():
+        size += tensor.nbytes
+        if size > MOST_BYTES and parts[-1]:
+            parts.append({})
+            size = tensor.nbytes
+        parts[-1][name] = tensor
+    for part in parts_of(path)[1:]:
+        part.unlink()
+    for number, of_part in enumerate(parts, 1):
+        name = path.name if number == 1 else f"{path.stem}-{number}{path.suffix}"
+        data = safetensors.torch.save(of_part, headers if number == 1 else {})
+        path.with_name(name).write_bytes(data)
 
 
 def has_weights(component: Path) -> bool:
@@ -70,7 +100,13 @@ def store_as(component: Path, change: Callable[[dict[str, Tensor]], None]) -> No
     float32 again. Raises ValueError, naming the file, if that can't be done."""
     path = component / WEIGHTS
     if path.is_file():
-        path.write_bytes(_changed(path.read_bytes(), change, path))
+        tensors = {}
+        for part in parts_of(path):
+            # not load_file, whose tensors live in the file that is written below
+            tensors |= safetensors.torch.load(part.read_bytes())
+        headers = metadata(path.read_bytes())
+        _change(tensors, change, path)
+        _write_parts(path, tensors, headers)
         return
     path, message = component / MODEL, _thinc(component)
     message["shims"] = [
@@ -110,8 +146,14 @@ def _thinc(component: Path) -> dict[str, Any]:
 
 def _changed(data: bytes, change: Callable[[dict[str, Tensor]], None], path: Path) -> bytes:
     tensors = safetensors.torch.load(data)
+    _change(tensors, change, path)
+    return safetensors.torch.save(tensors, metadata(data))
+
+
+def _change(
+    tensors: dict[str, Tensor], change: Callable[[dict[str, Tensor]], None], path: Path
+) -> None:
     try:
         change(tensors)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    return safetensors.torch.save(tensors, metadata(data))

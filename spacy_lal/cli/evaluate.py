@@ -116,7 +116,7 @@ def evaluate(
 
 
 def _corrections_picture(results: list[dict[str, Any]]) -> str:
-    from ..drawing.role_charts import corrections_svg
+    from ..drawing.charts import corrections_svg
 
     rows = {
         ", ".join([result["corpus"]] * (len(results) > 1) + [_setting(row)]): row

@@ -24,7 +24,7 @@ from .checks import check_folder, clear_errors
 
 STRINGS_IN_THEIR_FILES = {
     *("gec_detector", "lal_constituency", "lal_dependency", "lal_empty_tensor", "lisa_srl"),
-    *("senter", "sentencizer", "spanformer", "tok2vec"),
+    *("lal_tok2vec", "senter", "sentencizer", "spanformer", "tok2vec"),
 }
 """Factories of components whose own files have all strings that they look up by hash."""
 LEAST = 20
@@ -146,8 +146,7 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
             )
     nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings)
     nlp.vocab.to_disk(source / "vocab")
-    vectors: dict[str, Any] = nlp.meta["vectors"]
-    return vectors
+    return nlp.meta["vectors"]
 
 
 def _having(name: str, section: Any) -> Iterator[dict[str, Any]]:

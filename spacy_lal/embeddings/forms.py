@@ -45,16 +45,8 @@ class EmbeddingSettings(Settings):
 
     min_count: int = field(default=2, kw_only=True)
 
-    @property
-    def width(self) -> int:
-        """Width of a word's vector."""
-        raise NotImplementedError
-
     def values(self, word: str) -> Sequence[Iterable[str]]:
         """Returns a word's values for each table."""
-        raise NotImplementedError
-
-    def build(self, header: Header) -> "WordEmbedding":
         raise NotImplementedError
 
     def vocabulary(self, words: Counter[str]) -> list[list[str]]:
@@ -74,16 +66,13 @@ class WordEmbedding(nn.Module):
     """Vectors of words, made of rows of tables. Row 0 of every table is "unknown".
 
     vocabulary: the known values of each table. `module(which, *module.encode(words))` [N, width]
-    reads the distinct word of each token, `which` [N].
+    reads the distinct word of each token, `which` [N]; `encode` returns the rows of words, and all
+    other inputs of the forward pass.
     """
 
     def __init__(self, vocabulary: list[list[str]]) -> None:
         super().__init__()
         self.index = [{value: k for k, value in enumerate(values, 1)} for values in vocabulary]
-
-    def encode(self, words: list[str]) -> tuple[Tensor, ...]:
-        """Returns the rows of distinct words, and all other inputs of the forward pass."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -274,7 +263,7 @@ def build_word_char_embed_v1(**settings: Any) -> Model[list[Doc], list[Floats2d]
 
 
 def word_embedding_model(
-    name: str, settings: EmbeddingSettings
+    name: str, settings: WordAffixSettings | WordCharSettings
 ) -> Model[list[Doc], list[Floats2d]]:
     """Returns a Tok2Vec model around a `WordEmbedding`."""
     return Model(
@@ -334,7 +323,7 @@ def distinct_words(docs: list[Doc]) -> tuple[list[str], Tensor]:
 def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool) -> Output:
     shim = torch_shim(model)
     words, which = distinct_words(docs)
-    encoded = cast(WordEmbedding, shim.module).encode(words)
+    encoded = cast(WordAffixEmbedding | WordCharEmbedding, shim.module).encode(words)
     inputs = [x.to(shim.device) for x in (which, *encoded)]
     rows = shim.run(*inputs, is_train=is_train, dropout=model.attrs["dropout_rate"])
     return rows_of_docs(model, rows, docs)

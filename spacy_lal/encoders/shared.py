@@ -1,17 +1,20 @@
-"""Shared encoders: an embedding beside one (`spacy-lal.WithEncoder.v1`), and Docs without its
-vectors at the end of a pipeline (`lal_empty_tensor`)."""
+"""Shared encoders: a component that holds one (`lal_tok2vec`), an embedding beside one
+(`spacy-lal.WithEncoder.v1`), and Docs without its vectors at the end of a pipeline
+(`lal_empty_tensor`)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy
 from spacy.language import Language
+from spacy.pipeline import Tok2Vec
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
 from ..batching.batches import read_plain
-from ..bridge.shim import Output, side_by_side
+from ..bridge.shim import Output, model_from_disk, model_to_disk, side_by_side
 
 
 def build_with_encoder_v1(
@@ -61,6 +64,34 @@ def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train:
         return docs_back
 
     return side_by_side(model, read_plain(embed, docs, is_train), (encoded, backprop))
+
+
+class SharedEncoder(Tok2Vec):
+    """`lal_tok2vec`: spaCy's `tok2vec`, which keeps weights of torch modules as safetensors.
+
+    `lal package` writes files of less than 100 MB of them, however large the encoder is.
+    """
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        path, exclude = Path(path), list(exclude)
+        super().to_disk(path, exclude=[*exclude, "model"])
+        if "model" not in exclude:
+            model_to_disk(self.model, path)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "SharedEncoder":
+        """Read the output of `to_disk`. Raises ValueError, naming the file, if it is damaged."""
+        path, exclude = Path(path), list(exclude)
+        super().from_disk(path, exclude=[*exclude, "model"])
+        if "model" not in exclude:
+            model_from_disk(self.model, path)
+        return self
+
+
+@Language.factory("lal_tok2vec", assigns=["doc.tensor"])
+def make_shared_encoder(
+    nlp: Language, name: str, model: Model[list[Doc], list[Floats2d]]
+) -> SharedEncoder:
+    return SharedEncoder(nlp.vocab, model, name)
 
 
 @Language.factory("lal_empty_tensor", retokenizes=False)

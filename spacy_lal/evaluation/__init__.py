@@ -38,14 +38,14 @@ def evaluate(
     `results` has a dict for each corpus. prm: EVALB's parameters, a name or a file. roles:
     arguments of `measure_roles`. tune: a corpus whose best threshold the detector gets. A `.checks`
     file is measured by `measure_textbook`. Raises OSError, or ValueError if there is nothing to
-    compare, or for roles or tune without such a component.
+    compare, or if the pipeline lacks the component that roles or tune need.
     """
     EvalbParameters.load(prm)  # raises its error before a corpus is parsed
     if roles:
         only_pipe(nlp, LisaSRL, "component lisa_srl")
     report = about(nlp)
     if tune is not None:
-        report["threshold"] = best_threshold(*score_words(nlp, Corpus(tune))[:2])
+        report["threshold"] = best_threshold(*score_words(nlp, Corpus(tune)))
     elif any(isinstance(pipe, ErrorDetector) for _, pipe in nlp.pipeline):
         report["threshold"] = detector_of(nlp).cfg["threshold"]
     threshold = report.get("threshold")

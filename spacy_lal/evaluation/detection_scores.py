@@ -14,9 +14,8 @@ a missing one.
 
 import math
 import re
-import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,14 +36,13 @@ Reals = numpy.ndarray
 
 def detector_of(nlp: Language) -> ErrorDetector:
     """Return the pipeline's detector. Raises ValueError if there is none."""
-    detector: ErrorDetector = only_pipe(nlp, ErrorDetector, "component gec_detector")
-    return detector
+    return only_pipe(nlp, ErrorDetector, "component gec_detector")
 
 
 def measure_errors(nlp: Language, corpus: Corpus, threshold: float) -> dict[str, Any]:
     """Return scores on a corpus, at a threshold and at the best one. Raises ValueError as
     `score_words` does."""
-    gold, scores, speed = score_words(nlp, corpus)
+    gold, scores = score_words(nlp, corpus)
     marked = scores >= threshold
     best = best_threshold(gold, scores)
     counts = detection(gold, marked)
@@ -58,22 +56,18 @@ def measure_errors(nlp: Language, corpus: Corpus, threshold: float) -> dict[str,
         # an upper bound, from a threshold chosen on this corpus
         "best_threshold": best,
         "best_f05": detection(gold, scores >= best).f(),
-        "detector_words_per_second": round(speed, 1),
     }
 
 
-def score_words(nlp: Language, corpus: Corpus) -> tuple[Bools, Reals, float]:
-    """Return whether each word is an error, its probability, and the detector's words a second.
-    Docs without a span group of errors don't count. Raises ValueError if none has one."""
+def score_words(nlp: Language, corpus: Corpus) -> tuple[Bools, Reals]:
+    """Return whether each word is an error, and its probability. Docs without a span group of
+    errors don't count. Raises ValueError if none has one."""
     pipe = detector_of(nlp)
     examples = [e for e in corpus(nlp) if pipe.spans_key in e.reference.spans]
     if not examples:
         raise ValueError(f"no Doc in {corpus.path} has doc.spans[{pipe.spans_key!r}], its errors")
-    docs: Iterable[Doc] = [example.predicted for example in examples]
-    docs = list(run_pipes(pipes_before(nlp, pipe), docs, nlp.batch_size))
-    start = time.perf_counter()
-    docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
-    seconds = time.perf_counter() - start
+    bare = (example.predicted for example in examples)
+    docs = run_pipes([*pipes_before(nlp, pipe), pipe], bare, nlp.batch_size)
     found = [
         (label != CORRECT, score)
         for doc, example in zip(docs, examples, strict=True)
@@ -86,7 +80,7 @@ def score_words(nlp: Language, corpus: Corpus) -> tuple[Bools, Reals, float]:
         if not token.is_space
     ]
     gold, scores = map(numpy.asarray, zip(*found, strict=True))
-    return gold, scores, len(gold) / seconds
+    return gold, scores
 
 
 def detection(gold: Bools, found: Bools) -> Detection:
@@ -136,7 +130,7 @@ def choose_threshold(
     needed: dict[Path, tuple[float, Reals]] = {}
     # one by one, as a small file would not count among all
     for path in (*correct, *([tune] if tune else [])):
-        gold, scores, _ = score_words(nlp, Corpus(path))
+        gold, scores = score_words(nlp, Corpus(path))
         if gold.any() != (path == tune):
             which = "no" if path == tune else "a"
             raise ValueError(f"{path} has {which} word that is labelled as an error")
@@ -236,7 +230,7 @@ def evaluate_pairs(nlp: Language, path: Path) -> dict[str, Any]:
 def outcomes(
     nlp: Language, pairs: Sequence[Pair], threshold: float, key: str = "errors"
 ) -> Iterator[Outcome]:
-    """Yield the marks of each pair, of which the pipeline reads each sentence by itself."""
+    """Yield the marks of each pair. The pipeline reads the two sentences one by one."""
 
     def marks(doc: Doc) -> list[int]:
         return [at for at, score in enumerate(error_scores(doc, key) or []) if score >= threshold]

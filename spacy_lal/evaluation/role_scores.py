@@ -6,7 +6,6 @@ with predicted predicates: all arguments of a wrong predicate are excess.
 
 from __future__ import annotations
 
-import time
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +18,12 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 
-from ..annotations import get_constituents, set_constituents, set_dependencies
+from ..annotations import (
+    CONSTITUENTS_KEY,
+    get_constituents,
+    set_constituents,
+    set_dependencies,
+)
 from ..annotations.frames import (
     FRAMES_KEY,
     FrameSpans,
@@ -62,14 +66,14 @@ def measure_roles(
     *,
     corrections: bool = False,
 ) -> dict[str, Any]:
-    """Return scores of each combination (`roles`) of parses, predicates and decoder, and of the
-    first one.
+    """Return scores of the first combination of parses, predicates and decoder; `roles` has those
+    of every combination.
 
     parses: "model", "gold", or pipelines with heads. predicates: "model", "gold". decoders: None
-    for the component's. corrections: whether to add those of `correct_roles`. A model with
-    `indicator_width` has no rows for "model", which a warning says. Raises ValueError for other
-    predicates or for "model" alone in such a model, for parses without heads, or for a Doc of
-    several sentences.
+    for the component's. corrections: whether to add the results of `correct_roles`. A model with
+    `indicator_width` finds no predicates: "model" is left out with a warning, and raises ValueError
+    if it is alone. Raises ValueError for other predicates, for parses without heads, or for a Doc
+    of several sentences.
     """
     if unknown := set(predicates) - {"model", "gold"}:
         raise ValueError(f"--predicates must be model, gold, or both, not {min(unknown)}")
@@ -94,17 +98,17 @@ def measure_roles(
         for name, value in before.items():
             setattr(pipe, name, value)
     parsed: dict[str, list[Example]] = {}
-    for header, pairs, _ in runs:
+    for header, pairs in runs:
         if header["parses"] != "gold" and _have_heads(pairs):
             parsed.setdefault(header["parses"], _with_frames(pairs))
-    rows = [header | _row(pairs, speed, parsed) for header, pairs, speed in runs]
-    for row, (_, pairs, _) in zip(rows, runs, strict=True):
+    rows = [header | _row(pairs, parsed) for header, pairs in runs]
+    for row, (_, pairs) in zip(rows, runs, strict=True):
         if corrections:
             row |= correct_roles(
                 (_frames(p.reference), _frames(p.predicted), get_constituents(p.reference) or None)
                 for p in _with_frames(pairs)
             )
-    _, pairs, _ = runs[0]
+    _, pairs = runs[0]
     per_type = score_frames(pairs)["srl_per_type"]
     labels = (
         label
@@ -128,13 +132,13 @@ def _runs(
     parses: Sequence[str],
     predicates: Sequence[str],
     decoders: Sequence[str],
-) -> Iterator[tuple[dict[str, str], list[Example], float]]:
-    """Yield predictions beside gold for each combination, and words a second of processor time."""
+) -> Iterator[tuple[dict[str, str], list[Example]]]:
+    """Yield predictions beside gold for each combination."""
     all_heads = [_heads_of(source, nlp, examples) for source in parses]
-    trees: list[list[LabelledSpan]] = []
+    parsed: list[Doc] = []
     if pipe.nonconstituent_penalty:  # arguments depend on the parser's constituents
         with nlp.select_pipes(disable=[pipe.name]):
-            trees = [get_constituents(doc) for doc in nlp.pipe(_copies(nlp, examples))]
+            parsed = list(nlp.pipe(_copies(nlp, examples)))
     # only the shared encoder, no annotating component
     encoders: list[Any] = [
         other
@@ -147,22 +151,18 @@ def _runs(
         docs = _copies(nlp, examples)
         for doc, of_doc in zip(docs, heads or (), strict=False):
             set_dependencies(doc, *of_doc)
-        for doc, constituents in zip(docs, trees, strict=False):
-            if constituents:
-                set_constituents(doc, constituents)
+        for doc, with_tree in zip(docs, parsed, strict=False):
+            if CONSTITUENTS_KEY in with_tree.spans:  # maybe without any constituent
+                set_constituents(doc, get_constituents(with_tree))
         if given == "gold":
             for doc, example in zip(docs, examples, strict=True):
                 give_predicates(doc, example.reference)
         pipe.decoder = cast(RoleDecoding, decoder)
         pipe.parse_source = "model" if heads is None else "doc"
         pipe.predicate_source = "doc" if given == "gold" else "model"
-        docs = list(run_pipes(encoders, docs, nlp.batch_size))
-        cpu = time.process_time()
-        docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
-        cpu = time.process_time() - cpu
-        pairs = [Example(doc, e.reference) for doc, e in zip(docs, examples, strict=True)]
-        header = {"parses": source, "predicates": given, "decoder": decoder}
-        yield header, pairs, sum(map(len, docs)) / cpu
+        found = run_pipes([*encoders, pipe], docs, nlp.batch_size)
+        pairs = [Example(doc, e.reference) for doc, e in zip(found, examples, strict=True)]
+        yield {"parses": source, "predicates": given, "decoder": decoder}, pairs
 
 
 def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads | None:
@@ -186,14 +186,13 @@ def _copies(nlp: Language, examples: list[Example]) -> list[Doc]:
     return [bare_doc(doc, nlp.vocab, one_sentence=True) for doc in predicted]
 
 
-def _row(pairs: list[Example], speed: float, parsed: dict[str, list[Example]]) -> dict[str, Any]:
+def _row(pairs: list[Example], parsed: dict[str, list[Example]]) -> dict[str, Any]:
     """Return the scores of one run. parsed: for each parser, the sentences with its parses."""
     scores, without = score_frames(pairs), score_frames(pairs, ignored_rolesets=AUXILIARIES)
     row: dict[str, Any] = {key: scores[key] for key in SCORES}
     row |= {f"{key} without auxiliaries": without[key] for key in SCORES}
     if _have_heads(pairs):
         row["uas"] = score_attachment(pairs)["conll18_uas"]
-    row["words_per_cpu_second"] = round(speed, 1)
     pairs = _with_frames(pairs)
     lengths = (_group(len(pair.reference), LENGTHS) for pair in pairs)
     row["by_length"] = _by_sentence(pairs, lengths, _groups(LENGTHS))

@@ -53,7 +53,7 @@ class _Text(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class CharacterEdits(Corrections):
-    """Texts with edits by character, JSON lines as in BEA-2019; --lang finds their words."""
+    """Texts with edits by character, JSON lines as in BEA-2019; --lang chooses the tokenizer."""
 
     pattern: Pattern = "*.json"
 

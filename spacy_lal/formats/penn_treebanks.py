@@ -5,6 +5,7 @@ sentences in the same order.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -21,6 +22,9 @@ from .treebank_sentence import TreebankSentence
 PTB_SUFFIXES = {".mrg", ".tree", ".ptb"}
 """Suffixes of the Penn Treebank's files with trees."""
 
+WSJ_NAME = re.compile(r"wsj_((\d\d)\d\d)\.\w+", re.IGNORECASE)
+"""Names of the Wall Street Journal's files: wsj_0203.mrg is of section 02."""
+
 CTB_NAME = re.compile(r"chtb_(\d+)\.\w+", re.IGNORECASE)
 """Names of the Chinese treebank's files: chtb_001.fid; in later versions chtb_0001.nw."""
 
@@ -36,6 +40,13 @@ class Take(StrEnum):
     both = "both"
 
 
+class WsjSplit(StrEnum):
+    """The usual split by sections, or one of the 199 files that NLTK distributes."""
+
+    sections = "sections"
+    nltk = "nltk"
+
+
 class Split(StrEnum):
     """The split of most constituency parsers, or Zhang and Clark's (2008) for dependencies."""
 
@@ -43,7 +54,9 @@ class Split(StrEnum):
     dependency = "dependency"
 
 
-CTB_SPLITS: dict[Split, dict[str, str]] = {
+SPLITS: dict[StrEnum, dict[str, str]] = {
+    WsjSplit.sections: {"train": "02-21", "dev": "22", "test": "23"},
+    WsjSplit.nltk: {"train": "0001-0159", "dev": "0160-0179", "test": "0180-0199"},
     Split.constituency: {"train": "001-270,440-1151", "dev": "301-325", "test": "271-300"},
     Split.dependency: {
         "train": "001-815,1001-1136",
@@ -51,13 +64,17 @@ CTB_SPLITS: dict[Split, dict[str, str]] = {
         "test": "816-885,1137-1147",
     },
 }
-"""File numbers of version 5.1 in each part of each split."""
+"""Sections or files of each part; for Chinese, file numbers of version 5.1."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _NumberedTreebank(Treebank):
+    split: StrEnum
     conllx: Annotated[str, "Folder of CoNLL-X files; empty for none."] = ""
     take: Annotated[Take, "What to take from the CoNLL-X files."] = Take.heads
+
+    def given(self) -> dict[str, str]:
+        return {part: text or SPLITS[self.split][part] for part, text in super().given().items()}
 
     def gives_heads(self) -> bool:
         return bool(self.conllx) and self.take is not Take.tags
@@ -87,35 +104,40 @@ class _NumberedTreebank(Treebank):
 
 @dataclass(frozen=True, kw_only=True)
 class PennTreebank(_NumberedTreebank):
-    """The Penn Treebank's WSJ, split by sections; INPUT is the folder of 00 … 24."""
+    """The Penn Treebank's WSJ, split by sections; INPUT is the folder of 00 … 24, or of all files.
+
+    The split nltk is for NLTK's sample: INPUT is nltk_data/corpora/treebank/combined."""
 
     lang: Lang = "en"
-    train: Annotated[str, "Sections to train on."] = "02-21"
-    dev: Annotated[str, "Development sections."] = "22"
-    test: Annotated[str, "Test sections."] = "23"
+    split: Annotated[WsjSplit, "Sections 02-21, 22 and 23, or files of NLTK's sample."] = (
+        WsjSplit.sections
+    )
+    train: Annotated[str, "Sections (02-21) or files (0001-0159), instead of the split's."] = ""
+    dev: Annotated[str, "Development sections or files, likewise."] = ""
+    test: Annotated[str, "Test sections or files, likewise."] = ""
 
     unescape = staticmethod(ptb_unescape)
 
     def part_files(self, folder: Path) -> dict[str, list[Path]]:
-        files: dict[str, list[Path]] = {}
+        there, files = wsj_files(folder), dict[str, list[Path]]()
         for part, text in self.given().items():
-            sections = [section_files(folder, section) for section in numbers(text)]
-            files[part] = [path for section in sections for path in section]
+            files[part] = [path for name in wsj_numbers(text) for path in there.get(name, ())]
             if not files[part]:
-                raise FileNotFoundError(f"no trees of sections {text} in {folder}")
+                found = ", ".join(name for name in there if len(name) == 2) or "no files"
+                raise FileNotFoundError(f"no trees of {text} in {folder}, which has {found}")
         return files
 
     def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
-        parts = super().read_parts(inputs)
+        parts, there = super().read_parts(inputs), wsj_files(inputs[0])
         for part, text in self.given().items():
-            sections = numbers(text)
-            if empty := [f"{n:02}" for n in sections if not section_files(inputs[0], n)]:
-                note = f"{part}: no trees in sections {', '.join(empty)}"
+            if empty := [name for name in wsj_numbers(text) if name not in there]:
+                kind = "sections" if len(empty[0]) == 2 else "files"
+                note = f"{part}: no trees in {kind} {', '.join(empty)}"
                 parts[part].losses.notes.append(note)
         return parts
 
     def parse(self, text: str, source: str, losses: Losses) -> Iterable[TreebankSentence]:
-        """Yield sentences with tags and bare constituents, all escapes undone."""
+        """Yield sentences with tags and constituents without functions, all escapes undone."""
         trees = parse_treebank(text, source=source, unescape=ptb_unescape)
         return clean_sentences(numbered(trees, source), losses)
 
@@ -134,24 +156,43 @@ class ChineseTreebank(_NumberedTreebank):
     def part_files(self, folder: Path) -> Mapping[str, Sequence[Path]]:
         there = numbered_files(folder)
         files: dict[str, list[Path]] = {}
-        for part, given in self.given().items():
-            text = given or CTB_SPLITS[self.split][part]
+        for part, text in self.given().items():
             files[part] = [there[n] for n in numbers(text, "files") if n in there]
             if not files[part]:
                 raise FileNotFoundError(f"no files chtb_*.fid with numbers {text} in {folder}")
         return files
 
     def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:
-        """Yield sentences with tags and bare constituents, without spaces."""
+        """Yield sentences with tags and constituents without functions, no spaces between words."""
         text, _ = read_text_as(path, self.encoding, CTB_ENCODINGS)
         trees = numbered(parse_treebank(text, source=str(path)), path)
         return clean_sentences(trees, losses, spaces=False)
 
 
-def section_files(wsj: Path, section: int) -> list[Path]:
-    """Return the files of a section's folder, by name."""
-    found = (wsj / f"{section:02}").rglob("*")
-    return sorted(path for path in found if path.suffix.lower() in PTB_SUFFIXES)
+def wsj_files(folder: Path) -> dict[str, list[Path]]:
+    """Return the files of each section, as "02", and the file of each number, as "0203"; a section
+    is a folder's name or the beginning of a number. Raises ValueError if two share a number."""
+    files = defaultdict[str, list[Path]](list)
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() in PTB_SUFFIXES:
+            top, name = path.relative_to(folder).parts[0], WSJ_NAME.fullmatch(path.name)
+            if section := top if re.fullmatch(r"\d\d", top) else name and name[2]:
+                files[section].append(path)
+            if name:
+                files[name[1]].append(path)
+                if len(files[name[1]]) > 1:
+                    raise ValueError(f"{files[name[1]][0]} and {path} have the same number")
+    return dict(files)
+
+
+def wsj_numbers(text: str) -> list[str]:
+    """Return sections, of two digits, and files, of four: 02-04,0203. Raises ValueError."""
+    ranges = [part.strip() for part in text.split(",")]
+    widths = [2 if len(part.partition("-")[0]) <= 2 else 4 for part in ranges]
+    kind = "sections or files"
+    return [
+        f"{n:0{w}}" for part, w in zip(ranges, widths, strict=True) for n in numbers(part, kind)
+    ]
 
 
 def numbered_files(folder: Path) -> dict[int, Path]:

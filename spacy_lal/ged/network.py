@@ -157,8 +157,7 @@ class WordLayer(nn.Module):
 
     def forward(self, h: Tensor, words: Tensor) -> Tensor:
         hidden = F.gelu(self.hidden(torch.cat([h, self.dropout(words)], -1)))
-        normed: Tensor = self.norm(h + self.output(self.dropout(hidden)))
-        return normed
+        return self.norm(h + self.output(self.dropout(hidden)))
 
 
 def _build(header: Header) -> WordLayer:
@@ -221,9 +220,6 @@ def _add_words(
         d_below = given[:-1].clone()
         d_below[-1] += cast(Tensor, last.grad)
         backprop_layers(cast(Floats3d, torch2xp(d_below)))
-        docs_back: list[Doc] = backprop_embed(
-            to_rows(model, cast(Tensor, words.grad), [len(doc) for doc in docs])
-        )
-        return docs_back
+        return backprop_embed(to_rows(model, cast(Tensor, words.grad), [len(doc) for doc in docs]))
 
     return cast(Floats3d, torch2xp(result)), backprop

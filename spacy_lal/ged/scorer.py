@@ -69,8 +69,8 @@ def score_detection(
     """Compare predicted with gold errors, both read from `doc.spans[spans_key]`.
 
     Returns `ged_{p,r,f05}` of tokens, whatever their type, and `ged_per_type`. Only gold Docs with
-    the span group are scored; without any, all are None. A gold token counts as marked if a
-    predicted token within it is marked. Whitespace tokens don't count.
+    the span group are scored; without such Docs all scores are None. A gold token counts as marked
+    if a predicted token within it is marked. Whitespace tokens don't count.
     """
     report = DetectionReport()
     for example in examples:

@@ -120,10 +120,7 @@ class _Windows:
         """Return the most pieces that the transformer takes."""
         # some tokenizers have no limit; some models reserve two positions
         positions = getattr(self.transformer.transformer.config, "max_position_embeddings", None)
-        most: int = min(
-            self.transformer.tokenizer.model_max_length, positions - 2 if positions else 512
-        )
-        return most
+        return min(self.transformer.tokenizer.model_max_length, positions - 2 if positions else 512)
 
     def _of_sentence(self, sentence: Span) -> list[Span]:
         starts = range(0, max(1, len(sentence) - self.window + self.stride), self.stride)

@@ -3,13 +3,14 @@ the numbers mean)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast, get_args
 
 import numpy
 import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
+from torch import Tensor
 
 from ..batching.batches import padded_batches, read_docs
 from ..batching.sentences import Sentence
@@ -23,12 +24,46 @@ from ..parsing.dependency import LabelAttentionDependency
 from ..parsing.network import ParserNetwork, abilities, given_tags
 from ..pipeline.pipes import one_of, only_pipe, through_earlier_pipes
 from ..trees.tree import LabelledSpan
-from .contributions import Normalisation, head_sums, span_contributions
 
 START, STOP = "<START>", "<STOP>"
 """Words for the rows before the first and after the last word of a sentence."""
 
+Normalisation = Literal["normalised", "softmax"]
 ExplainedDoc = list[tuple[Sentence, "Explanation"]]
+
+
+def head_sums(annotations: Tensor, n_heads: int) -> Tensor:
+    """Return the sum of each head's features in every fencepost: [B,n+2,H*d_proj] -> [B,n+1,H].
+
+    annotations: label attention's output alone.
+    Fencepost k has the first half of a head's features from row k, the second from row k + 1. Spans
+    are differences of fenceposts, so that the sum of head h's features in the vector of span (i, j)
+    is sums[j, h] - sums[i, h].
+    """
+    heads = annotations.unflatten(-1, (n_heads, -1))
+    middle = heads.shape[-1] // 2
+    return heads[..., :middle].sum(-1)[:, :-1] + heads[..., middle:].sum(-1)[:, 1:]
+
+
+def span_contributions(
+    sums: Tensor, starts: Tensor, ends: Tensor, method: Normalisation = "normalised"
+) -> Tensor:
+    """Return the share of each head in the vectors of S spans: [n+1,H] -> [S,H].
+
+    The heads' sums of a span are scaled to [0, 1]. "normalised" divides them by their total.
+    "softmax" takes their softmax, as the code of Mrini et al. 2020 does, where no share of 112
+    heads can exceed e / (e + 111) = 2.4 %; the paper leaves the normalisation open. Both methods
+    rank the heads alike. Equal sums have equal shares; the released code divides by zero there.
+    """
+    if method not in get_args(Normalisation):
+        raise ValueError(f"method must be one of {get_args(Normalisation)}, not {method!r}")
+    span_sums = sums[ends] - sums[starts]
+    least = span_sums.amin(-1, keepdim=True)
+    spread = span_sums.amax(-1, keepdim=True) - least
+    scaled = torch.where(spread > 0, (span_sums - least) / spread, 1.0)
+    if method == "softmax":
+        return scaled.softmax(-1)
+    return scaled / scaled.sum(-1, keepdim=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +85,7 @@ class Explanation:
     attention: numpy.ndarray
     spans: list[LabelledSpan]
     contributions: numpy.ndarray | None
-    sums: torch.Tensor | None = None
+    sums: Tensor | None = None
 
     @property
     def shares(self) -> numpy.ndarray:
@@ -65,16 +100,14 @@ class Explanation:
         if self.sums is None:
             raise ValueError("no contributions of heads here: see spacy_lal.explain")
         starts, ends = torch.tensor(spans, dtype=torch.long).reshape(-1, 2).T
-        shares: numpy.ndarray = span_contributions(self.sums, starts, ends, method).numpy()
-        return shares
+        return span_contributions(self.sums, starts, ends, method).numpy()
 
     def span_attention(self, start: int, end: int) -> numpy.ndarray:
         """Return the attention of each head from a span's words: [H, n+2]. A head with one query
         vector has the same attention for all spans."""
         if self.attention.ndim == 2:
             return self.attention
-        span_attention: numpy.ndarray = self.attention[:, start + 1 : end + 1].mean(1)
-        return span_attention
+        return self.attention[:, start + 1 : end + 1].mean(1)
 
     def attention_svg(
         self, *, heads: Sequence[int] | None = None, k: int = 8, styled: bool = True
@@ -123,9 +156,8 @@ def explain(
         or that component, for a Doc that has gone through the earlier ones.
     method: normalisation of contributions (see `span_contributions`): "normalised", as in Mrini et
         al. 2020, "softmax", as in its released code, or None for no contributions.
-    Raises ValueError without label attention or such a parser, and for contributions with
-    `label_feed_forward` or without `combine = "concatenate"`, since these features belong to no
-    head.
+    Raises ValueError without a label attention parser, and for contributions with
+    `label_feed_forward` or without `combine = "concatenate"`, where features belong to no head.
     """
     (explained,) = explain_docs(nlp, [doc], method=method)
     return [explanation for _, explanation in explained]

@@ -18,8 +18,7 @@ from ..drawing.charts import contributions_svg, ranked
 from ..parsing.component import ParserPipe
 from ..parsing.gold_trees import gold_constituents
 from ..structure.binarise import collapse_unaries
-from .contributions import Normalisation
-from .explanation import Explanation, constituency_pipe, explain_docs
+from .explanation import Explanation, Normalisation, constituency_pipe, explain_docs
 
 
 class HeadShare(NamedTuple):
@@ -50,8 +49,7 @@ class TopHeads:
     @property
     def overall(self) -> numpy.ndarray:
         """Average contribution of each head to all spans [H]."""
-        average: numpy.ndarray = self.counts @ self.contributions / max(1, self.counts.sum())
-        return average
+        return self.counts @ self.contributions / max(1, self.counts.sum())
 
     def _row(self, category: str | None) -> tuple[int, numpy.ndarray, numpy.ndarray]:
         if category is None:
@@ -239,7 +237,7 @@ class ErrorAnalysis:
     def agreement(self) -> dict[str, float | None]:
         """Return shares of wrong labels whose first head is among the top heads of their label.
         "predicted" and "gold" compare with the k top heads of that label's correct constituents.
-        Errors with a label without such heads don't count; both shares are None without others."""
+        Errors count if both labels have correct constituents; without any, both shares are None."""
         top = {
             category: {share.head for share in self.top_heads.top(category, self.k)}
             for category in self.top_heads.categories

@@ -106,8 +106,7 @@ def label_scores(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends:
     left, right = factors.left[sentences, starts], factors.right[sentences, ends]
     if weight.dim() == 2:
         return F.linear(left * right, weight[:, :-1], weight[:, -1])
-    scores: Tensor = _Bilinear.apply(_with_one(left), _with_one(right), weight)
-    return scores
+    return _Bilinear.apply(_with_one(left), _with_one(right), weight)
 
 
 def _with_one(x: Tensor) -> Tensor:

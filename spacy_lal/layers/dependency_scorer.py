@@ -66,5 +66,4 @@ class DependencyScorer(nn.Module):
         return arcs, self.relation(governors, governed).transpose(1, 2)
 
     def _view(self, projection: nn.Linear, x: Tensor) -> Tensor:
-        view: Tensor = self.dropout(F.leaky_relu(projection(x), self.slope))
-        return view
+        return self.dropout(F.leaky_relu(projection(x), self.slope))

@@ -67,8 +67,7 @@ class LayerAttention(nn.Module):
     def forward(self, h: Tensor) -> Tensor:
         h = self.dropout(h)
         if self.pooling == "last":
-            logits: Tensor = self.output(h[-1])
-            return logits
+            return self.output(h[-1])
         n_layers, n_tokens, d = h.shape
         heads = (self.n_heads, d // self.n_heads)
         output = self.output.weight.view(-1, *heads)

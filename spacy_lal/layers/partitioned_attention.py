@@ -98,8 +98,7 @@ class PartitionedSelfAttention(nn.Module):
             F.linear(half.flatten(-2), weight)
             for half, weight in zip(halves, self._weights("proj", ".weight"), strict=True)
         ]
-        normalised: Tensor = self.layer_norm(x + self.residual_dropout(torch.cat(combined, dim=-1)))
-        return normalised
+        return self.layer_norm(x + self.residual_dropout(torch.cat(combined, dim=-1)))
 
     def _weights(self, name: str, suffix: str = "") -> list[Tensor]:
         """Returns the parameter(s) called `name`: one, or that of content and that of position."""
@@ -142,7 +141,7 @@ class PartitionedFeedForward(nn.Module):
 
     x [B,n,d] -> LayerNorm(x + W2 relu(W1 x + b1) + b2) [B,n,d]. With `d_positional`, the last
     `d_positional` features have their own weights (w_1p, w_2p; else w_1c, w_2c) and half of the
-    hidden ones.
+    hidden features.
     """
 
     def __init__(self, d_model: int, d_ff: int, *, d_positional: int | None = None) -> None:
@@ -160,11 +159,9 @@ class PartitionedFeedForward(nn.Module):
         transformed = [
             self._transformed(rows, part) for part, rows in zip(self._widths, parts, strict=True)
         ]
-        normalised: Tensor = self.layer_norm(x + torch.cat(transformed, dim=-1))
-        return normalised
+        return self.layer_norm(x + torch.cat(transformed, dim=-1))
 
     def _transformed(self, x: Tensor, part: str) -> Tensor:
         into: Callable[[Tensor], Tensor] = self.get_submodule("w_1" + part)
         out: Callable[[Tensor], Tensor] = self.get_submodule("w_2" + part)
-        transformed: Tensor = self.dropout(out(self.dropout(F.relu(into(x)))))
-        return transformed
+        return self.dropout(out(self.dropout(F.relu(into(x)))))

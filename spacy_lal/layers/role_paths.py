@@ -17,8 +17,8 @@ UPS, DOWNS = MAX_UP + 2, MAX_DOWN + 2
 
 
 def path_rows(relations: Iterable[Hashable]) -> list[tuple[Hashable, ...]]:
-    """Returns a name for every row of a table for these relations: path shapes, then branches, of
-    which the relation None is none, then predicates."""
+    """Returns a name for every row of a table for these relations: path shapes, then branches
+    (None without a relation), then predicates."""
     relations = list(relations)
     return [
         *(("shape", k) for k in range(2 * DOWNS * UPS)),
@@ -79,8 +79,7 @@ class RolePaths(nn.Module):
         self.dropout = Dropout()
 
     def forward(self) -> Tensor:
-        table: Tensor = self.dropout(self.table)
-        return table
+        return self.dropout(self.table)
 
 
 def path_vectors(

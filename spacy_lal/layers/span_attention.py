@@ -88,8 +88,8 @@ class LinearSpanAttention(nn.Module):
 
 
 class SpanTransformerLayer(nn.Module):
-    """x + O, then y + MLP(y): linear attention and a two-layer perceptron with residuals, x
-    [B,S,d], mask [B,S] -> [B,S,d]; excluded spans are in no sum."""
+    """Linear attention, then a two-layer perceptron, both with residuals: x [B,S,d], mask [B,S] ->
+    [B,S,d]. Spans outside of the mask are in no sum of the attention."""
 
     def __init__(self, d: int, n_heads: int, d_ff: int, *, normalise: Normalise = "head") -> None:
         super().__init__()
@@ -100,8 +100,7 @@ class SpanTransformerLayer(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         x = x + self.dropout(self.attention(x, self.attention.mixture(x, mask)))
-        refined: Tensor = x + self.dropout(self.outer(self.inner(x).relu_()))
-        return refined
+        return x + self.dropout(self.outer(self.inner(x).relu_()))
 
 
 class SpanTransformer(nn.Module):
@@ -133,8 +132,7 @@ class SpanTransformer(nn.Module):
     def span_vectors(self, left: Tensor, right: Tensor) -> Tensor:
         """Returns the vectors of all spans [B,S,d] from views of their ends [B,n+1,d_span]."""
         if not isinstance(self.product, FactorisedBiaffine):
-            vectors: Tensor = self.projection(pack(self.product(left, right)))
-            return vectors
+            return self.projection(pack(self.product(left, right)))
         mixture, projection = self.product.mixture, self.projection
         weight = projection.weight @ mixture.weight
         bias = projection.bias + projection.weight @ mixture.bias

@@ -67,11 +67,6 @@ class Limits:
     waiting: int = 32
     seconds: float = 30.0
 
-    @property
-    def max_bytes(self) -> int:
-        """Greatest size of a request: a character takes up to 12 bytes of JSON, as two escapes."""
-        return 12 * self.max_chars + 4096
-
 
 class Worker:
     """Queue of jobs for one thread, in order of arrival, within `limits`. An abandoned job is
@@ -205,7 +200,8 @@ async def _body(request: Request, limits: Limits) -> bytes:
         async with asyncio.timeout(limits.seconds):
             async for part in request.stream():
                 body += part
-                if len(body) > limits.max_bytes:
+                # a character takes up to 12 bytes of JSON, as two escapes
+                if len(body) > 12 * limits.max_chars + 4096:
                     said = f"the text is too long: at most {limits.max_chars:,} characters"
                     raise HTTPException(413, said)
     except (TimeoutError, ClientDisconnect):

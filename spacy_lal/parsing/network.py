@@ -49,8 +49,7 @@ class Abilities:
 
 def abilities(model: Model) -> Abilities:
     """The abilities of the network of a Thinc model."""
-    found: Abilities = model.attrs["settings"].abilities
-    return found
+    return model.attrs["settings"].abilities
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import zip_longest
 from operator import itemgetter
 from pathlib import Path
@@ -21,7 +20,7 @@ from thinc.api import Model
 
 from ..annotations import install_extensions
 from ..annotations.escapes import read_escapes
-from ..bridge.shim import load_weights, save_weights, torch_shim, weights_elsewhere
+from ..bridge.shim import model_from_disk, model_to_disk, naming, torch_shim
 from ..bridge.warm_start import adopt_vocabulary, take_weights
 from ..bridge.weights import WEIGHTS
 from ..embeddings.forms import learn_vocabulary
@@ -198,7 +197,7 @@ class WeightsPipe(TrainablePipe):
 
     def from_bytes(self: Self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
         """Read the output of `to_bytes`. Raises ValueError if it is damaged."""
-        with _named(f"the bytes of {self.name!r}"):
+        with naming(f"the bytes of {self.name!r}"):
             super().from_bytes(bytes_data, exclude=exclude)
             self._configure_model()
             self._check_cfg()
@@ -209,27 +208,21 @@ class WeightsPipe(TrainablePipe):
         path, exclude = Path(path), list(exclude)
         super().to_disk(path, exclude=[*exclude, "model"])
         if "model" not in exclude:
-            with weights_elsewhere(self.model):
-                self.model.to_disk(path / "model")
-            save_weights(self.model, path / WEIGHTS)
+            model_to_disk(self.model, path)
 
     def from_disk(self: Self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
         """Read the output of `to_disk`. Raises ValueError, naming the file, if it is damaged."""
         path, exclude = Path(path), list(exclude)
-        with _named(path / "cfg"):
+        with naming(path / "cfg"):
             if "cfg" not in exclude:
                 self.cfg.update(srsly.read_json(path / "cfg"))
         if "vocab" not in exclude:
-            with _named(path / "vocab"):
+            with naming(path / "vocab"):
                 self.vocab.from_disk(path / "vocab", exclude=exclude)
         if "model" not in exclude:
-            with _named(path / "model"):
-                self.model.from_disk(path / "model")
-            if not (path / WEIGHTS).exists():
-                raise ValueError(f"{path / WEIGHTS}: no such file; the weights are missing")
-            load_weights(self.model, path / WEIGHTS)
+            model_from_disk(self.model, path)
         self._configure_model()
-        with _named(path / "cfg"):
+        with naming(path / "cfg"):
             self._check_cfg()
         return self
 
@@ -237,16 +230,6 @@ class WeightsPipe(TrainablePipe):
 def _with_extensions(make: Callable, arguments: tuple[Any, ...]) -> Any:
     install_extensions()
     return make(*arguments)
-
-
-@contextmanager
-def _named(source: str | Path) -> Iterator[None]:
-    """Name the source in errors of reading, whatever their type."""
-    try:
-        yield
-    except Exception as error:
-        message = f"{source}: damaged, or another component's: {type(error).__name__}: {error}"
-        raise ValueError(message) from error
 
 
 def register_factory(

@@ -99,6 +99,6 @@ def run_pipes(pipes: Iterable[Any], docs: Iterable[Doc], batch_size: int = 128) 
 
 
 def through_earlier_pipes(nlp: Language | Any, pipe: Any, docs: list[Doc]) -> list[Doc]:
-    """Return copies of Docs, annotated by the components before `pipe`; without such, the Docs."""
+    """Return copies of Docs, annotated by the components before `pipe`; the Docs if it is first."""
     earlier = pipes_before(nlp, pipe)
     return list(run_pipes(earlier, [doc.copy() for doc in docs])) if earlier else docs

@@ -43,8 +43,8 @@ def character_table(values: list[str]) -> dict[str, Any]:
 def renamed(
     given: Mapping[str, Tensor], names: Mapping[str, str], unread: str = ".*"
 ) -> dict[str, Tensor]:
-    """Return parameters by their names in this package's network. Raises KeyError for other names.
-    names: as `NAMES`, before which they come. unread: ignored names."""
+    """Return parameters by their names in this package's network. names: tried before `NAMES`,
+    with the same form. unread: names to ignore. Raises KeyError for names that nothing matches."""
     found, every = {}, {**names, **NAMES}
     for name, tensor in given.items():
         matches = ((re.fullmatch(theirs, name), ours) for theirs, ours in every.items())

@@ -140,8 +140,7 @@ class PublishedInputEncoder(nn.Module):
         return torch.cat([found, self.pretrained_projection(vectors)], -1)
 
     def _of_tags(self, batch: RowBatch) -> Tensor:
-        found: Tensor = self.tags(batch["tags"])
-        return found
+        return self.tags(batch["tags"])
 
     def _of_characters(self, batch: RowBatch) -> Tensor:
         words: Tensor = self.characters(batch["characters"], batch["lengths"])

@@ -17,6 +17,7 @@ from ..batching.sentences import Sentence
 from ..bridge.weights import Header
 from ..encoders.windows import Window, deepest, overlapping
 from ..encoders.word_pieces import MOST_CHARACTERS, Encoding, Special, Tokenizer, special_pieces
+from ..structure.sequence import padded
 from ..trees.brackets import BRACKETS, STRAIGHT_QUOTES, UNBRACKETS
 
 Numbers = NDArray[numpy.int64]
@@ -382,14 +383,6 @@ class SentenceReader:
         if self.pieces is not None:
             found |= self.pieces.batch([s.pieces for s in sentences if s.pieces is not None])
         return {name: torch.from_numpy(array).to(device) for name, array in found.items()}
-
-
-def padded(rows: Sequence[Sequence[int] | Numbers], padding: int = 0) -> Numbers:
-    """Return padded rows of numbers."""
-    found = numpy.full((len(rows), max(map(len, rows))), padding, dtype=numpy.int64)
-    for k, row in enumerate(rows):
-        found[k, : len(row)] = row
-    return found
 
 
 def _last_pieces(offsets: list[tuple[int, int]], starts: Numbers, ends: Numbers) -> Numbers:

@@ -44,9 +44,11 @@ def read_json(path: Path) -> Json:
 
 
 def read_encoder(checkpoint: Path, folder: Path | None) -> EncoderFolder:
-    """Return config and tokenizer of a checkpoint. transformers makes a tokenizer.json of older
-    files; of sentence pieces, with sentencepiece and protobuf. Raises ValueError or OSError, naming
-    the file, without usable ones."""
+    """Return config and tokenizer of a checkpoint.
+
+    Without a tokenizer.json, transformers makes the tokenizer from older files; for files of
+    sentence pieces it needs sentencepiece and protobuf. Raises ValueError or OSError, which name
+    the file, if a file is missing or damaged."""
     if folder is None:
         raise ValueError(
             f"{checkpoint}: it has the parameters of a transformer, and neither its configuration "

@@ -26,19 +26,9 @@ PTB_PUNCTUATION = ".``'':,"
 CTB_PUNCTUATION = "PU"
 """The tag of punctuation in the Chinese treebank."""
 
-CONTENT_RELATIONS = frozenset(
-    (
-        "acl", "advcl", "advmod", "amod", "appos", "ccomp", "compound", "conj", "csubj",
-        "dep", "discourse", "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list",
-        "nmod", "nsubj", "nummod", "obj", "obl", "orphan", "parataxis", "reparandum", "root",
-        "vocative", "xcomp",
-    )
-)  # fmt: skip
-"""Universal relations that CLAS counts: neither function words nor punctuation."""
-
 ATTACHMENT_SCORES = (
-    *("dep_uas", "dep_las", "dep_las_per_type", "conll18_uas", "conll18_las", "conll18_clas"),
-    *("ptb_uas", "ptb_las", "ptb_ucm", "ptb_lcm", "dep_sents", "dep_nonproj", "dep_nonproj_pred"),
+    *("dep_uas", "dep_las", "dep_las_per_type", "conll18_uas", "conll18_las"),
+    *("ptb_uas", "ptb_las", "dep_nonproj", "dep_nonproj_pred"),
 )
 """Scores that need gold heads."""
 
@@ -55,15 +45,12 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
       `cfg`. Words with the relation p or punct don't count, each side by its own relation. Partial
       gold can make them far too low: spaCy also skips the predicted word at the index of a word
       without gold head in all later Docs.
-    - `conll18_{uas,las,clas}`: CoNLL 2018. Every word counts; relations are cut at ":". `clas`, the
-      LAS of words with one of `CONTENT_RELATIONS`, is for Universal Dependencies only.
+    - `conll18_{uas,las}`: CoNLL 2018. Every word counts; relations are cut at ":".
     - `ptb_{uas,las}`: Penn Treebanks. Words whose gold tag is part of `PTB_PUNCTUATION`, or is
-      `CTB_PUNCTUATION`, don't count; relations are compared whole. `ptb_{ucm,lcm}`: shares of gold
-      sentences without wrong heads, or without wrong heads and relations, among these words; those
-      of punctuation alone are complete. Only gold Docs with tags are scored.
-    - `dep_sents`: number of gold sentences with heads. `dep_nonproj`, `dep_nonproj_pred`: numbers
-      of gold and predicted sentences with crossing arcs, including the arc from an artificial root
-      before the first word.
+      `CTB_PUNCTUATION`, don't count; relations are compared whole. Only gold Docs with tags are
+      scored.
+    - `dep_nonproj`, `dep_nonproj_pred`: numbers of gold and predicted sentences with crossing arcs,
+      including the arc from an artificial root before the first word.
 
     Words without gold head and whitespace don't count. Without any gold head all of these are None
     except `sents_{p,r,f}`. In `conll18` and `ptb`, a predicted word without head is wrong. Both
@@ -79,36 +66,24 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
             continue
         gold, found = both.gold, both.found
         scored, scored_found = gold.attached, both.covered(gold.attached)
-        content = scored & _are_content(gold.universal)
-        content_found = scored_found & _are_content(found.universal)
         totals["conll18_uas"] += _count(both.head, scored, scored_found)
         totals["conll18_las"] += _count(both.universal, scored, scored_found)
-        totals["conll18_clas"] += _count(both.universal, content, content_found)
-        sentences = len(np.unique(gold.sentences[scored]))
-        counts["dep_sents"] += sentences
         counts["dep_nonproj"] += _count_nonprojective(gold, scored)
         counts["dep_nonproj_pred"] += _count_nonprojective(found, scored_found & found.attached)
         tags = [token.tag_ for token in example.reference]
         if not any(tags):
             continue
-        counts["ptb_sents"] += sentences
         marks = (tag == CTB_PUNCTUATION or (tag and tag in PTB_PUNCTUATION) for tag in tags)
         scored = scored & ~np.fromiter(map(bool, marks), bool)
         scored_found = both.covered(scored)
-        for kind, right in (("u", both.head), ("l", both.relation)):
-            totals[f"ptb_{kind}as"] += _count(right, scored, scored_found)
-            incomplete = np.unique(gold.sentences[scored & ~right])
-            counts[f"ptb_{kind}cm"] += sentences - len(incomplete)
+        totals["ptb_uas"] += _count(both.head, scored, scored_found)
+        totals["ptb_las"] += _count(both.relation, scored, scored_found)
     scores: dict[str, Any] = parser_score(examples, **cfg)
     if not counts:
         return {**scores, **dict.fromkeys(ATTACHMENT_SCORES)}
-    for name in ("conll18_uas", "conll18_las", "conll18_clas", "ptb_uas", "ptb_las"):
+    for name in ("conll18_uas", "conll18_las", "ptb_uas", "ptb_las"):
         scores[name] = totals[name].fscore if len(totals[name]) else None
-    for name in ("ptb_ucm", "ptb_lcm"):
-        scores[name] = counts[name] / counts["ptb_sents"] if counts["ptb_sents"] else None
-    for name in ("dep_sents", "dep_nonproj", "dep_nonproj_pred"):
-        scores[name] = counts[name]
-    return scores
+    return {**scores, **counts}
 
 
 class _Parse(NamedTuple):
@@ -190,10 +165,6 @@ def _one_to_one(there: AlignmentArray, back: AlignmentArray) -> Ints:
 def _count(right: Bools, gold: Bools, found: Bools) -> PRFScore:
     both = int((right & gold).sum())
     return PRFScore(tp=both, fp=int(found.sum()) - both, fn=int(gold.sum()) - both)
-
-
-def _are_content(universal: Strings) -> Bools:
-    return np.array([label in CONTENT_RELATIONS for label in universal], dtype=bool)
 
 
 def _count_nonprojective(parse: _Parse, words: Bools) -> int:

@@ -11,17 +11,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import minibatch
 
-from ..annotations import (
-    CONSTITUENTS_KEY,
-    FrameSpans,
-    get_constituents,
-    get_frames,
-    set_constituents,
-    set_dependencies,
-    set_frames,
-)
+from ..annotations import CONSTITUENTS_KEY, bare_doc, set_dependencies, span_doc
 from ..annotations.frames import FRAMES_KEY
-from ..annotations.words import bare_doc
 from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
 from ..parsing.scorer import score_constituency
@@ -31,7 +22,6 @@ from ..scoring.attachment import score_attachment
 from ..srl.component import LisaSRL
 from ..srl.frame_decoding import LisaParse
 from ..srl.scorer import score_frames
-from ..trees.tree import LabelledSpan
 
 LAYERS = ("tags", "trees", "heads", "roles")
 """Layers of annotation with a certainty."""
@@ -92,8 +82,8 @@ def _batch(nlp: Language, docs: list[Doc]) -> Iterator[tuple[Doc, Certainty]]:
             docs = list(run_pipes([pipe], docs))
     for d, doc in enumerate(docs):
         places = [(d, sentence.start, sentence.end) for sentence in doc.sents]
-        for place, sentence in zip(places, sentence_docs(doc), strict=True):
-            yield sentence, sure.get(place, {})
+        for place, sentence in zip(places, doc.sents, strict=True):
+            yield span_doc(sentence), sure.get(place, {})
 
 
 def _new(pipe: ParserPipe, doc: Doc) -> Collection[str]:
@@ -173,36 +163,6 @@ def has_layer(doc: Doc, layer: str) -> bool:
     if layer in SPANS:
         return SPANS[layer] in doc.spans
     return bool(doc.has_annotation("TAG" if layer == "tags" else "DEP"))
-
-
-def sentence_docs(doc: Doc) -> Iterator[Doc]:
-    """Yield a Doc of each sentence, with its trees and frames, which `Span.as_doc` drops."""
-    if doc.tensor is None:
-        # spaCy's doc_cleaner leaves None, and as_doc reads vectors
-        doc.tensor = numpy.zeros(0, dtype="f")
-    phrases = get_constituents(doc)
-    frames = [(frame.predicate.i, frame.roleset, frame.spans) for frame in get_frames(doc)]
-    for sentence in doc.sents:
-        alone = sentence.as_doc()
-        start, end = sentence.start, sentence.end
-        if CONSTITUENTS_KEY in doc.spans:
-            set_constituents(alone, _inside(start, end, phrases))
-        if FRAMES_KEY in doc.spans:
-            inside = [
-                FrameSpans(
-                    predicate - start,
-                    roleset,
-                    _inside(start, end, ((s.start, s.end, s.label_) for s in spans)),
-                )
-                for predicate, roleset, spans in frames
-                if start <= predicate < end
-            ]
-            set_frames(alone, inside)
-        yield alone
-
-
-def _inside(start: int, end: int, spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
-    return [(s - start, e - start, label) for s, e, label in spans if start <= s and e <= end]
 
 
 def calibrate(

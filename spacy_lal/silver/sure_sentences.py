@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import time
 import unicodedata
 from codecs import BOM_UTF8
 from collections import Counter
@@ -58,7 +57,7 @@ class SilverSettings:
 def write_shards(
     nlp: Language, text: Path, output: Path, settings: SilverSettings, *, words: int = 0
 ) -> Iterator[dict[str, Any]]:
-    """Write `part-00000.spacy` and so on; yield counts and times of each file.
+    """Write `part-00000.spacy` and so on; yield counts of each file.
 
     Each file is an even sample of the text, so that any number of files will do. Existing files are
     kept, and their counts yielded again. Sentences of a file are shuffled reproducibly.
@@ -106,7 +105,6 @@ def _read(
     nlp: Language, texts: Iterator[str | None], seen: Seen, settings: SilverSettings
 ) -> tuple[list[Doc], dict[str, Any]]:
     counts: Counter[str] = Counter()
-    cpu, wall = time.process_time(), time.perf_counter()
 
     def docs() -> Iterator[Doc]:
         for line in texts:
@@ -133,12 +131,7 @@ def _read(
     counts["kept"] = len(kept)
     counts["kept_words"] = sum(map(len, kept))
     of_layers = {f"words_with_{layer}": n for layer, n in count_layers(kept).items()}
-    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    speed = {
-        "words_per_cpu_second": round(counts["words"] / cpu, 1) if cpu else 0.0,
-        "words_per_second": round(counts["words"] / wall, 1),
-    }
-    return kept, {**counts, **of_layers, **speed}
+    return kept, {**counts, **of_layers}
 
 
 def lines(path: Path, part: int, parts: int) -> Iterator[str | None]:

@@ -62,12 +62,7 @@ CHOICES = {
     "decoder": get_args(RoleDecoding),
 }
 """Possible values of settings, which are checked whenever they are set."""
-MOST = {
-    "label_smoothing": 1.0,
-    "predicted_path_rate": 1.0,
-    "overwrite_parser": 1e9,
-    "nonconstituent_penalty": 1e9,
-}
+MOST = {"predicted_path_rate": 1.0, "overwrite_parser": 1e9, "nonconstituent_penalty": 1e9}
 """Highest values of settings that are at least 0; checked as well."""
 
 
@@ -130,6 +125,8 @@ class LisaSRL(ParserPipe):
             raise ValueError(f"{name} must be one of {CHOICES[name]}, not {value!r}")
         if name in MOST and value is not None and not 0 <= value <= MOST[name]:
             raise ValueError(f"{name} must be from 0 to {MOST[name]:g}, got {value}")
+        if name == "label_smoothing" and not 0 <= value < 1:
+            raise ValueError(f"{name} must be at least 0 and below 1, got {value}")
         super().__setattr__(name, value)
 
     def _check_cfg(self) -> None:

@@ -43,8 +43,8 @@ def viterbi(
     Scores may be -inf; if every path is forbidden, the labels mean nothing. Ties go to the lowest
     last label, then to the lowest label before it, and so on. The work at each word grows with the
     number of transitions that differ from their row's lowest, or, into labels that may not follow
-    every label, are not -inf. Each label of `once` doubles it: a path's state is its last label and
-    the set of these labels it has used.
+    every label, are not -inf. Each label of `once` doubles the work: a path's state is its last
+    label and the set of these labels it has used.
     """
     batch, n, _ = scores.shape
     lengths = lengths.to(scores.device, torch.long)
@@ -237,11 +237,12 @@ def best_spans(
     j are a constituent. losses: [C], the cost (at least 0) of a span of each label that is no
     constituent. lengths: [B], in 1..n. unique: labels that occur at most once in a sequence.
 
-    Sarawagi and Cohen (2004). A label's best span that is no constituent begins at its last word or
-    extends that of the word before, so the work grows with C n and the number of constituents, not
-    with C n². A span may always be left out, so the words and labels are searched of those spans
-    alone that score more than their words outside. As in `unique_viterbi`, each next search
-    constrains the labels of `unique` that the last result repeats; each such label doubles it.
+    Sarawagi and Cohen (2004). Of a label's spans that end at a word and are no constituents, the
+    best is the word alone or extends the best that ends at the word before, so the work grows with
+    C n and the number of constituents, not with C n². A span may always be left out, so the search
+    needs only the words and labels of spans that score more than their words outside. As in
+    `unique_viterbi`, each next search constrains the labels of `unique` that the last result
+    repeats; each such label doubles the work.
     Ties: a word outside before a span, longer spans before shorter, lower labels before higher.
     """
     starts, later, alone = (t.double().cpu().numpy() for t in (begin, inside, outside))
@@ -262,7 +263,9 @@ def best_spans(
             n, most = (max(len(of[row]) for row in part) for of in (words_of, labels_of))
             step = max(1, (MOST_STATES >> k) // (n * max(n, most)))
             for some in (part[at : at + step] for at in range(0, len(part), step)):
-                words, labels = (_padded([of[row] for row in some]) for of in (words_of, labels_of))
+                words, labels = (
+                    padded([of[row] for row in some], -1) for of in (words_of, labels_of)
+                )
                 row, word, label = numpy.array(some), words[..., None], labels[:, None]
                 there = (word >= 0) & (label >= 0)
                 follows = numpy.diff(words, axis=1, prepend=-2)[..., None] == 1
@@ -319,12 +322,12 @@ def _useful(
     return useful
 
 
-def _padded(arrays: list[Array]) -> Array:
-    """Returns arrays [B, longest] with -1 after their ends."""
-    padded = numpy.full((len(arrays), max(map(len, arrays))), -1)
-    for row, array in zip(padded, arrays, strict=True):
-        row[: len(array)] = array
-    return padded
+def padded(rows: Sequence[Sequence[int] | Array], padding: int = 0) -> Array:
+    """Returns rows of numbers [B, longest], with `padding` after their ends."""
+    found = numpy.full((len(rows), max(map(len, rows))), padding, dtype=numpy.int64)
+    for k, row in enumerate(rows):
+        found[k, : len(row)] = row
+    return found
 
 
 def _search(

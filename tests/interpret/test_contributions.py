@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from spacy_lal.interpret.contributions import head_sums, span_contributions
+from spacy_lal.interpret.explanation import head_sums, span_contributions
 from spacy_lal.layers.encoder import halves
 
 # START, two words, STOP; three heads of two features

@@ -1142,8 +1142,8 @@ def test_unknown_choices_are_named(nlp: Language, setting: str) -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"label_smoothing": 1.5}, r"label_smoothing must be from 0 to 1, got 1\.5"),
-        ({"label_smoothing": -0.1}, r"label_smoothing must be from 0 to 1, got -0\.1"),
+        ({"label_smoothing": 1.0}, r"label_smoothing must be at least 0 and below 1, got 1"),
+        ({"label_smoothing": -0.1}, r"label_smoothing must be at least 0 and below 1, got -0\.1"),
         ({"predicted_path_rate": 1.01}, r"predicted_path_rate must be from 0 to 1, got 1\.01"),
         ({"model": {"syntax_layer": None, "role_paths": True}}, "needs a syntax_layer"),
         ({"max_sentence_length": 0}, "max_sentence_length must be at least 1"),

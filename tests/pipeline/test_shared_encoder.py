@@ -230,6 +230,30 @@ def test_an_encoder_in_eight_bits(folder, nlp, tmp_path):
         assert len(found._.trees) == len(doc._.trees)
 
 
+def test_an_encoder_in_several_files(nlp, tmp_path, monkeypatch):
+    expected = annotations(nlp.pipe(TEXTS))
+    config = nlp.config.copy()
+    config["components"]["tok2vec"]["factory"] = "lal_tok2vec"
+    other = spacy.util.load_model_from_config(config, auto_fill=True).from_bytes(nlp.to_bytes())
+    other.to_disk(tmp_path)
+    folder = tmp_path / "tok2vec"
+    assert has_weights(folder)
+    assert b'"headers"' not in (folder / "model").read_bytes()
+    for most, number in ((10_000, 3), (5_000, 4), (10_000_000, 1)):
+        monkeypatch.setattr("spacy_lal.bridge.weights.MOST_BYTES", most)
+        store_as(folder, lambda tensors: None)
+        parts = list(folder.glob("*.safetensors"))
+        assert len(parts) >= number if number > 1 else len(parts) == 1
+        again = spacy.load(tmp_path)
+        assert annotations(again.pipe(TEXTS)) == expected
+        if number == 4:
+            (folder / f"model-{len(parts)}.safetensors").unlink()
+            with pytest.raises(ValueError, match=r"model\.safetensors: .* is missing"):
+                spacy.load(tmp_path)
+            other.to_disk(tmp_path)
+    assert annotations(again.from_bytes(other.to_bytes()).pipe(TEXTS)) == expected
+
+
 def test_threads(nlp):
     texts = [*TEXTS, *WORDS] * 2
     expected = annotations(map(nlp, texts))

@@ -81,7 +81,7 @@ SPANFORMER = "components.spanformer"
 STATED: dict[str, dict[str, Any]] = {
     "ptb": {
         f"{PARSER}.objective.@misc": "spacy-lal.margin_objective.v2",
-        "components.transformer.model.name": "xlnet-large-cased",
+        "paths.encoder": "xlnet-large-cased",
         f"{PARSER}.model.encoder.heads": 112,
         f"{PARSER}.model.encoder.self_attention_layers": 3,
         f"{PARSER}.model.encoder.projection_width": 128,

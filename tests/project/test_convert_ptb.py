@@ -5,11 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import typer
 
 from spacy_lal.cli.convert import command
 from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.head_rules import HeadRules
-from spacy_lal.formats.penn_treebanks import PennTreebank, Take, merge, numbers, section_files
+from spacy_lal.formats.penn_treebanks import (
+    PennTreebank,
+    Take,
+    WsjSplit,
+    merge,
+    numbers,
+    wsj_files,
+    wsj_numbers,
+)
 from spacy_lal.formats.treebank_format import Losses
 from spacy_lal.trees.brackets import ptb_unescape
 
@@ -25,13 +34,54 @@ def test_sections() -> None:
         numbers("21-02,00")
 
 
+def test_sections_have_two_digits_and_files_four() -> None:
+    assert wsj_numbers("2-4, 0203") == ["02", "03", "04", "0203"]
+    assert wsj_numbers("0099-0101") == ["0099", "0100", "0101"]
+    with pytest.raises(ValueError, match="sections or files '0002-x'"):
+        wsj_numbers("02,0002-x")
+
+
 def test_section_files_of_both_editions(tmp_path: Path) -> None:
     for name in ("22/WSJ_2201.MRG", "23/wsj_2301.tree", "23/wsj_2300.tree", "23/readme.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    files = [path.name for section in (22, 23) for path in section_files(tmp_path, section)]
-    assert files == ["WSJ_2201.MRG", "wsj_2300.tree", "wsj_2301.tree"]
-    assert section_files(tmp_path, 24) == []
+    files = wsj_files(tmp_path)
+    found = [path.name for section in ("22", "23") for path in files[section]]
+    assert found == ["WSJ_2201.MRG", "wsj_2300.tree", "wsj_2301.tree"]
+    assert [path.name for path in files["2300"]] == ["wsj_2300.tree"]
+    assert "24" not in files
+
+
+def test_sections_of_a_flat_folder(tmp_path: Path) -> None:
+    for name in ("wsj_2301.mrg", "WSJ_0203.MRG", "wsj_2300.mrg", "README"):
+        (tmp_path / name).touch()
+    files = wsj_files(tmp_path)
+    assert [path.name for path in files["23"]] == ["wsj_2300.mrg", "wsj_2301.mrg"]
+    assert [path.name for path in files["02"]] == ["WSJ_0203.MRG"]
+    (tmp_path / "again").mkdir()
+    (tmp_path / "again/wsj_2301.mrg").touch()
+    with pytest.raises(ValueError, match=r"again/wsj_2301.mrg and .* have the same number"):
+        wsj_files(tmp_path)
+
+
+def test_split_of_a_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sample = tmp_path / "treebank/combined"
+    sample.mkdir(parents=True)
+    for number in (1, 159, 160, 179, 180, 199, 200):
+        tree = f"( (S (NP-SBJ (NN File)) (VP (VBZ is) (NP-PRD (CD {number}) (-NONE- *T*-1)))) )"
+        (sample / f"wsj_{number:04}.mrg").write_text(tree, "utf8")
+    for folder in (sample, sample.parent):
+        command(PennTreebank)(folder, tmp_path, split=WsjSplit.nltk)
+        numbers = [
+            [int(doc[-1].text) for doc in read_docs(tmp_path / f"{part}.spacy")]
+            for part in ("train", "dev", "test")
+        ]
+        assert numbers == [[1, 159], [160, 179], [180, 199]]
+    assert "dev: no trees in files 0161, 0162," in capsys.readouterr().out
+    with pytest.raises(typer.Exit):
+        command(PennTreebank)(sample, tmp_path)
+    error = " ".join(capsys.readouterr().err.split())
+    assert error == f"convert: no trees of 22 in {sample}, which has 00, 01, 02"
 
 
 def test_conllx_words_may_be_plain_or_escaped(tmp_path: Path) -> None:

@@ -73,15 +73,20 @@ def test_train_on_a_transformer(
     write_transformer = {"ptb": write_xlnet, "ctb": write_bert}[treebank]
     write_transformer(tmp_path, toy_words(treebank))
     data = str(ROOT / f"assets/toy/{treebank}")
-    workflow, folder, variables = {
-        "ptb": ("train-ptb", ".", {"ptb_dir": f"{data}/wsj"}),
-        "ctb": ("all", "projects/ctb", {"data": data}),
+    workflow, folder, variables, options = {
+        "ptb": ("train-ptb", ".", {"ptb_dir": f"{data}/wsj", "encoder": str(tmp_path)}, ""),
+        "ctb": (
+            "all",
+            "projects/ctb",
+            {"data": data},
+            f" --components.transformer.model.name {tmp_path}",
+        ),
     }[treebank]
     printed = run_here(
         workflow,
         folder,
         **variables,
-        train_options=f"{FEW_STEPS} --components.transformer.model.name {tmp_path} {SMALL}",
+        train_options=f"{FEW_STEPS}{options} {SMALL}",
     )
     assert f"by rules: {'semantic' if treebank == 'ptb' else 'ctb'}" in printed
     of = {"ptb": "ptb", "ctb": ""}[treebank]

@@ -2,7 +2,7 @@
 
 import torch
 
-from spacy_lal.interpret.contributions import head_sums, span_contributions
+from spacy_lal.interpret.explanation import head_sums, span_contributions
 from spacy_lal.structure.chart import packed_spans
 
 from .test_lal_parser import Group, build

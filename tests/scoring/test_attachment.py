@@ -52,25 +52,21 @@ def test_by_hand():
     scores = scores_of(found, sentence())
     assert scores["conll18_uas"] == pytest.approx(3 / 5)
     assert scores["conll18_las"] == pytest.approx(3 / 5)  # nsubj is as good as nsubj:pass
-    # content words: They, slept, night; among the predicted ones also the full stop as dep
-    assert scores["conll18_clas"] == pytest.approx(2 * 3 / (3 + 4))
     assert scores["ptb_uas"] == pytest.approx(3 / 4)
     assert scores["ptb_las"] == pytest.approx(2 / 4)
-    assert (scores["ptb_ucm"], scores["ptb_lcm"]) == (0, 0)
     # spaCy: 4 gold words, but 5 predicted ones, since its full stop is none by the relation
     assert scores["dep_uas"] == pytest.approx(2 * 3 / (4 + 5))
     assert scores["dep_las"] == pytest.approx(2 * 2 / (4 + 5))
-    assert (scores["dep_sents"], scores["dep_nonproj"], scores["dep_nonproj_pred"]) == (1, 0, 0)
+    assert (scores["dep_nonproj"], scores["dep_nonproj_pred"]) == (0, 0)
     assert scores["sents_f"] == pytest.approx(1)
 
 
 def test_perfect_prediction():
     scores = scores_of(sentence(), sentence())
     assert set(scores.pop("dep_las_per_type")) == {"nsubj:pass", "root", "case", "obl"}
-    assert scores.pop("dep_sents") == 1
     assert (scores.pop("dep_nonproj"), scores.pop("dep_nonproj_pred")) == (0, 0)
     assert set(scores) == {*ATTACHMENT_SCORES, "sents_p", "sents_r", "sents_f"} - {
-        "dep_las_per_type", "dep_sents", "dep_nonproj", "dep_nonproj_pred",
+        "dep_las_per_type", "dep_nonproj", "dep_nonproj_pred",
     }  # fmt: skip
     assert list(scores.values()) == pytest.approx([1] * len(scores))
 
@@ -82,35 +78,31 @@ def test_punctuation_is_told_by_the_gold_tag_only():
         gold = sentence(tags=["PRP", "VBD", "IN", "NN", tag])
         scores = scores_of(sentence((1, 1, 3, 1, 3), tags=["."] * 5), gold)
         assert scores["ptb_uas"] == pytest.approx(1 if tag in punctuation else 4 / 5)
-        assert scores["ptb_ucm"] == (tag in punctuation)
         assert scores["conll18_uas"] == pytest.approx(4 / 5)
 
 
 def test_without_gold_tags_there_is_no_ptb_score():
     words, heads, deps = ["a", "."], [0, 0], ["ROOT", "punct"]
     scores = scores_of(doc(words, heads, deps, ["NN", "."]), doc(words, heads, deps))
-    assert [scores[key] for key in ATTACHMENT_SCORES if key.startswith("ptb")] == [None] * 4
+    assert [scores[key] for key in ATTACHMENT_SCORES if key.startswith("ptb")] == [None] * 2
     assert scores["conll18_las"] == 1
 
 
-def test_complete_matches():
+def test_several_sentences():
     """The second of four sentences has a wrong relation, the third a wrong head."""
     words, tags = ["a", "b"] * 3 + ["!"], ["NN", "VB"] * 3 + ["."]
     gold = doc(words, [1, 1, 3, 3, 5, 5, 6], ["x", "ROOT"] * 3 + ["ROOT"], tags)
     found = doc(words, [1, 1, 3, 3, 4, 4, 6], ["x", "ROOT", "y", "ROOT", "ROOT", "x", "ROOT"])
     scores = scores_of(found, gold)
-    assert (scores["ptb_ucm"], scores["ptb_lcm"]) == (3 / 4, 2 / 4)
     assert scores["ptb_uas"] == pytest.approx(4 / 6)
     assert scores["ptb_las"] == pytest.approx(3 / 6)
     assert scores["conll18_uas"] == pytest.approx(5 / 7)
-    assert scores["dep_sents"] == 4
 
 
 def test_only_punctuation():
     gold = doc(["!"], [0], ["ROOT"], ["."])
     scores = scores_of(gold, gold)
     assert (scores["ptb_uas"], scores["ptb_las"]) == (None, None)
-    assert (scores["ptb_ucm"], scores["ptb_lcm"]) == (1, 1)
 
 
 def test_spacy_scores_are_those_of_spacy():
@@ -138,9 +130,8 @@ def test_spacy_scores_are_those_of_spacy():
 
 
 def simple_scores(pairs):
-    """conll18_{uas,las} and ptb_{uas,las,ucm,lcm}, word by word, for equal tokens."""
+    """conll18_{uas,las} and ptb_{uas,las}, word by word, for equal tokens."""
     right = {"conll18_uas": [], "conll18_las": [], "ptb_uas": [], "ptb_las": []}
-    complete = {"ptb_ucm": [], "ptb_lcm": []}
     for gold, found in pairs:
         unlabelled, labelled = [], []
         for g, f in zip(gold, found, strict=True):
@@ -152,9 +143,7 @@ def simple_scores(pairs):
                 labelled.append(head and g.dep_ == f.dep_)
         right["ptb_uas"] += unlabelled
         right["ptb_las"] += labelled
-        complete["ptb_ucm"].append(all(unlabelled))
-        complete["ptb_lcm"].append(all(labelled))
-    return {key: sum(values) / len(values) for key, values in {**right, **complete}.items()}
+    return {key: sum(values) / len(values) for key, values in right.items()}
 
 
 def test_equals_counting_word_by_word():
@@ -175,7 +164,7 @@ def test_equals_counting_word_by_word():
         examples.append(Example(found, gold))
     scores, expected = score_attachment(examples), simple_scores(pairs)
     assert {key: scores[key] for key in expected} == pytest.approx(expected)
-    assert 0 < scores["ptb_lcm"] < scores["ptb_ucm"] < 1
+    assert 0 < scores["ptb_las"] < scores["ptb_uas"] < 1
 
 
 def test_several_sentences_in_a_doc_score_as_apart():
@@ -189,7 +178,7 @@ def test_several_sentences_in_a_doc_score_as_apart():
         apart.append(Example(founds[-1], golds[-1]))
     together = [Example(Doc.from_docs(founds), Doc.from_docs(golds))]
     expected, scores = score_attachment(apart), score_attachment(together)
-    assert 0 < scores["dep_nonproj"] < scores["dep_sents"] == 8
+    assert 0 < scores["dep_nonproj"] < 8
     per_type = expected.pop("dep_las_per_type")
     assert scores.pop("dep_las_per_type").keys() == per_type.keys()
     assert scores == pytest.approx(expected)
@@ -205,9 +194,7 @@ def test_other_tokens():
         scores = scores_of(one, other)
         assert scores["conll18_uas"] == scores["conll18_las"] == pytest.approx(2 * 1 / (4 + 4))
     scores = scores_of(found, gold)
-    assert scores["conll18_clas"] == pytest.approx(2 * 1 / (3 + 3))
     assert scores["ptb_las"] == pytest.approx(2 * 1 / (4 + 4))
-    assert scores["ptb_ucm"] == 0
     spacys = parser_score([Example(found, gold)])
     assert {key: scores[key] for key in spacys} == spacys
 
@@ -225,7 +212,7 @@ def test_split_punctuation_is_still_punctuation():
     gold = doc(["a", "..."], [0, 0], ["ROOT", "punct"], ["NN", ":"], [False, False])
     found = doc(["a", ".", ".."], [0, 0, 0], ["ROOT", "punct", "punct"], None, [False] * 3)
     scores = scores_of(found, gold)
-    assert (scores["ptb_las"], scores["ptb_lcm"]) == (1, 1)
+    assert scores["ptb_las"] == 1
     assert scores["conll18_las"] == pytest.approx(2 * 1 / (2 + 3))
 
 
@@ -236,7 +223,7 @@ def test_whitespace_does_not_count(spaced_gold):
                  ["DT", "_SP", "VB", "NN", "_SP"])  # fmt: skip
     example = Example(plain, spaced) if spaced_gold else Example(spaced, plain)
     scores = score_attachment([example])
-    for key in ATTACHMENT_SCORES[3:10]:
+    for key in ATTACHMENT_SCORES[3:7]:
         assert scores[key] == 1
     assert scores["dep_nonproj"] == 0
 
@@ -247,11 +234,11 @@ def test_words_without_gold_head_do_not_count():
     assert [token.has_head() for token in gold] == [True, True, False, False]
     found = doc(words, [1, 1, 3, 1], ["x", "ROOT", "x", "obj"])
     scores = scores_of(found, gold)
-    for key in ("dep_uas", "dep_las", *ATTACHMENT_SCORES[3:5], *ATTACHMENT_SCORES[6:10]):
+    for key in ("dep_uas", "dep_las", *ATTACHMENT_SCORES[3:7]):
         assert scores[key] == 1
     wrong = doc(words, [0, 0, 3, 0], ["ROOT", "x", "x", "obj"])
     scores = scores_of(wrong, gold)
-    assert (scores["conll18_uas"], scores["ptb_uas"], scores["ptb_ucm"]) == (0, 0, 0)
+    assert (scores["conll18_uas"], scores["ptb_uas"]) == (0, 0)
     # the predicted word of c and d is none of them
     merged = doc(["a", "b", "cd"], [1, 1, 1], ["x", "ROOT", "obj"], spaces=[True, True, False])
     gold = doc(words, [1, 1, None, None], ["x", "ROOT", None, None], tags,
@@ -263,7 +250,6 @@ def test_docs_without_gold_heads_are_left_out():
     bare = Example(sentence(), doc(["They", "slept", "at", "night", "."]))
     both = score_attachment([bare, Example(sentence((1, 1, 1, 1, 1)), sentence())])
     assert both["conll18_uas"] == pytest.approx(4 / 5)
-    assert both["dep_sents"] == 1
 
 
 def test_without_gold_all_is_none():
@@ -282,8 +268,8 @@ def test_without_gold_all_is_none():
 def test_nothing_predicted_is_zero():
     """Without its own relation a predicted word is no root, though its head is itself."""
     scores = scores_of(doc(["They", "slept", "at", "night", "."]), sentence())
-    assert [scores[key] for key in ATTACHMENT_SCORES[3:10]] == [0] * 7
-    assert (scores["dep_sents"], scores["dep_nonproj_pred"]) == (1, 0)
+    assert [scores[key] for key in ATTACHMENT_SCORES[3:7]] == [0] * 4
+    assert scores["dep_nonproj_pred"] == 0
 
 
 def crosses(heads):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import spacy_lal.cli  # noqa: F401
 from spacy_lal.annotations import FrameSpans, set_constituents
-from spacy_lal.drawing.role_charts import corrections_svg
+from spacy_lal.drawing.charts import corrections_svg
 from spacy_lal.evaluation.oracle_corrections import CORRECTIONS, correct_roles
 from tests.pipeline.toy_frames import frames_examples
 from tests.silver.teacher import toy_teacher

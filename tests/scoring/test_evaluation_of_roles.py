@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 import spacy
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from spacy_lal.annotations import FrameSpans, get_frames, set_frames
+from spacy_lal.annotations import FrameSpans, get_frames, set_constituents, set_frames
 from spacy_lal.evaluation import evaluate
 from spacy_lal.evaluation.role_scores import (
     DISTANCES,
@@ -126,27 +127,36 @@ def test_scores_by_right_and_wrong_parses() -> None:
     assert nothing["mean_f"] is None
 
 
+@Language.component("no_phrases")
+def no_phrases(doc: Doc) -> Doc:
+    """Like a parser that finds no constituent."""
+    set_constituents(doc, [])
+    return doc
+
+
 def test_arguments_go_by_the_parsers_trees(tmp_path: Path) -> None:
     """Where constituents count, scores are those of the whole pipeline's frames."""
     toy_teacher(40).to_disk(tmp_path / "toy")
     weight = {"components.lisa_srl.nonconstituent_penalty": 100.0}
     nlp = spacy.load(tmp_path / "toy", config=weight)
-    nlp.to_disk(tmp_path / "weighted")
+    flat = spacy.load(tmp_path / "toy", config=weight, exclude=["lal_constituency"])
+    flat.add_pipe("no_phrases", first=True)
     golds = [example.reference for example in frames_examples(nlp)]
     DocBin(docs=golds).to_disk(tmp_path / "gold.spacy")
-    scores = evaluate(nlp, [tmp_path / "gold.spacy"], roles={"predicates": ["model"]})
-    pairs = []
-    for gold in golds:
-        starts = [token.i == 0 for token in gold]
-        words = Doc(nlp.vocab, words=[token.text for token in gold], sent_starts=starts)
-        doc = nlp(words)
-        trees = {(span.start, span.end) for span in doc.spans["constituents"]}
-        for found in get_frames(doc):
-            for argument in found.arguments:
-                assert len(argument) == 1 or (argument.start, argument.end) in trees
-        pairs.append(Example(doc, gold))
-    wanted = score_frames(pairs)
-    (result,) = scores["results"]
-    assert (result["srl_p"], result["srl_r"]) == (wanted["srl_p"], wanted["srl_r"])
-    assert result["by_label"]["roles"].keys() == wanted["srl_per_type"].keys()
-    assert result["roles"][0]["by_length"]["0-10"]["f"] == pytest.approx(wanted["srl_f"])
+    for pipeline in (nlp, flat):
+        scores = evaluate(pipeline, [tmp_path / "gold.spacy"], roles={"predicates": ["model"]})
+        pairs = []
+        for gold in golds:
+            starts = [token.i == 0 for token in gold]
+            words = Doc(nlp.vocab, words=[token.text for token in gold], sent_starts=starts)
+            doc = pipeline(words)
+            trees = {(span.start, span.end) for span in doc.spans["constituents"]}
+            for found in get_frames(doc):
+                for argument in found.arguments:
+                    assert len(argument) == 1 or (argument.start, argument.end) in trees
+            pairs.append(Example(doc, gold))
+        wanted = score_frames(pairs)
+        (result,) = scores["results"]
+        assert (result["srl_p"], result["srl_r"]) == (wanted["srl_p"], wanted["srl_r"])
+        assert result["by_label"]["roles"].keys() == (wanted["srl_per_type"] or {}).keys()
+        assert result["roles"][0]["by_length"]["0-10"]["f"] == pytest.approx(wanted["srl_f"])

@@ -138,7 +138,7 @@ def test_docs_that_nobody_annotated_don_t_count(tmp_path):
     set_errors(annotated, ["", "ERROR"])
     nlp.initialize(lambda: [Example(Doc(nlp.vocab, words=["He", "go"]), annotated)])
     DocBin(docs=[annotated, other]).to_disk(tmp_path / "a.spacy")
-    gold, scores, _ = score_words(nlp, Corpus(tmp_path / "a.spacy"))
+    gold, scores = score_words(nlp, Corpus(tmp_path / "a.spacy"))
     assert gold.tolist() == [False, True]
     assert len(scores) == 2
 
@@ -193,7 +193,7 @@ def test_the_strictest_kind_of_text_decides(tmp_path, monkeypatch):
 
     def known(nlp, corpus):
         of_file = numpy.asarray(scores[corpus.path.stem])
-        return numpy.zeros(len(of_file), dtype=bool), of_file, 1.0
+        return numpy.zeros(len(of_file), dtype=bool), of_file
 
     monkeypatch.setattr(detection_scores, "score_words", known)
     output = tmp_path / "stricter"
@@ -223,7 +223,7 @@ def test_a_threshold_for_learners(tmp_path, monkeypatch):
 
     def known(nlp, corpus):
         of_file = numpy.asarray(scores[corpus.path.stem])
-        return numpy.asarray(errors_of.get(corpus.path.stem, [False] * 2)), of_file, 1.0
+        return numpy.asarray(errors_of.get(corpus.path.stem, [False] * 2)), of_file
 
     monkeypatch.setattr(detection_scores, "score_words", known)
     for correct, expected in (([], 0.5), (["lenient"], 0.5), (["strict"], 0.8)):
