@@ -3,9 +3,9 @@
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
 
 from ..annotations.constituents import get_constituents
@@ -29,8 +29,10 @@ TITLES = (
     *("President", "Senator", "Judge", "Captain", "Aunt", "Uncle", "Sir", "Lady", "Queen"),
 )
 """Words before names of people."""
-PREFIXES = ("O'", "Mc", "Mac", "D'", "De", "von ", "van ", "de ", "al-")
-"""Beginnings of names; after a space the tokenizer finds another word."""
+PREFIXES = ("O'", "Mc", "Mac", "D'", "De", "al-")
+"""Beginnings of last names."""
+PARTICLES = ("van", "von", "de", "bin")
+"""Words before last names."""
 INNER_MARKS = frozenset({",", ":", ";", "--", "-", '"', "“", "”"})
 """Punctuation inside a sentence, which noise leaves out with all full stops."""
 
@@ -119,15 +121,18 @@ def _words(docs: Sequence[Doc], between: Sequence[str]) -> list[_Word]:
 
 
 def people_in(docs: Iterable[Doc]) -> list[list[str]]:
-    """Return first words and last words of the names in Docs: two words tagged NNP, no more."""
-    pairs = {
-        (one.text, two.text)
+    """Return the first words and the last words of names in Docs: words in a row tagged NNP."""
+    names = [
+        [token.text for token in row]
         for doc in docs
-        for before, one, two, behind in zip(doc, doc[1:], doc[2:], doc[3:], strict=False)
-        if [t.tag_ == NAME for t in (before, one, two, behind)] == [False, True, True, False]
-        and all(t.text.isalpha() and t.text.istitle() for t in (one, two))
-    }
-    return [sorted({pair[k] for pair in pairs}) for k in (0, 1)]
+        for named, row in groupby(doc, _is_name)
+        if named
+    ]
+    return [sorted({name[at] for name in names}) for at in (0, -1)]
+
+
+def _is_name(token: Token) -> bool:
+    return token.tag_ == NAME and token.text.isalpha() and token.text.istitle()
 
 
 def _with_names(
@@ -166,7 +171,9 @@ def _person(people: Sequence[Sequence[str]], rng: random.Random) -> list[str]:
     elif chance < 0.25:
         name.insert(1, f"{rng.choice(firsts)[0]}.")
     elif chance < 0.3:
-        name[:1] = [name[0], "and", _name(firsts, rng)]
+        name.insert(1, rng.choice(PARTICLES))
+    elif chance < 0.35:
+        name[1:1] = ["and", _name(firsts, rng)]
     if rng.random() < 0.2:
         name[: rng.choice((0, 1))] = [rng.choice(TITLES)]
     return name
@@ -198,7 +205,8 @@ def _capitalise(words: Sequence[_Word], docs: Sequence[Doc], rng: random.Random)
             for one in sentence:
                 if apart and (short or len(one.text) > 3):
                     one.text = one.text[:1].upper() + one.text[1:]
-                apart = bool(one.after)  # "don't" is two words
+                # "don't" is two words
+                apart = bool(one.after) or not one.text.isalnum()
             if rng.random() < 0.5:
                 if len(sentence) > 1 and word.text in FULL_STOPS and word.token not in heads:
                     sentence.pop()
