@@ -45,6 +45,8 @@ help:
 demo: $(VENV)/.en_lal_sm
 	@PYTHONUTF8=1 $(PY) scripts/demo.py $(if $(HAS_TEXT),-- "$$DEMO_TEXT")
 
+# With compiled files: else each of its processes compiles all of spaCy and PyTorch for itself.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(DEV) pipelines
 	@$(PY) -m pytest $(PARALLEL) $(ARGS)
 

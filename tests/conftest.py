@@ -7,14 +7,14 @@ from pathlib import Path
 
 import catalogue
 import pytest
-import torch
 import typer.main
+
+from tests import stored
+from tests.spellings import fewer_spellings  # noqa: F401
 
 # A command line is made anew at every call, from the signatures of all its commands, which takes
 # longer than most of them run. Whoever imports the function later has this one.
 typer.main.get_command = functools.cache(typer.main.get_command)
-
-import spacy_lal.cli  # noqa: E402, F401  spaCy's command line has these commands from the first call
 
 # By group: for every pipeline spaCy goes dozens of times through those of all packages.
 # spaCy imports spacy-transformers, where it is installed, for every pipeline, which takes seconds:
@@ -30,11 +30,27 @@ WITHOUT_SPACY_TRANSFORMERS = {
 catalogue.AVAILABLE_ENTRY_POINTS = WITHOUT_SPACY_TRANSFORMERS
 CHILD_PROCESSES = str(Path(__file__).parent / "child_processes")
 
-# small tensors, and often several test runs on few cores: threads would only wait for each other
-torch.set_num_threads(1)
-
 # no test takes the machine's power away, and a disk may take a tenth of a second for this
 os.fsync = lambda _: None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Import what all tests use, but not in the process that only hands tests to others."""
+    if config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput"):
+        return
+    import torch
+
+    import spacy_lal.cli  # noqa: F401  spaCy's command line has these commands from the first call
+
+    # small tensors, and often several test runs on few cores: threads would only wait
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _folder_of_the_run(tmp_path_factory: pytest.TempPathFactory) -> None:
+    own = tmp_path_factory.getbasetemp()
+    # xdist gives each process a folder in that of the run
+    stored.folders[:] = [own.parent if "PYTEST_XDIST_WORKER" in os.environ else own]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

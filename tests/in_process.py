@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 import sys
 import traceback
+from pathlib import Path
 from unittest.mock import patch
 
 
@@ -12,7 +13,12 @@ def python(arguments: list[str]) -> int:
     """Run `python SCRIPT …` or `python -m MODULE …` in this process. Returns the exit status."""
     module = arguments[1] if arguments[0] == "-m" else ""
     start = runpy.run_module if module else runpy.run_path
-    with patch.object(sys, "argv", arguments[1:] if module else arguments):
+    # a script finds modules beside it
+    path = sys.path if module else [str(Path(arguments[0]).resolve().parent), *sys.path]
+    with (
+        patch.object(sys, "argv", arguments[1:] if module else arguments),
+        patch.object(sys, "path", path),
+    ):
         try:
             start(module or arguments[0], run_name="__main__")
         except SystemExit as ended:

@@ -14,6 +14,7 @@ from spacy_lal.training.english_tokens import use_treebank_tokens
 
 pytest.importorskip("en_lal_sm", reason="pip install ./packages/en_lal_sm")
 
+ALL_SPELLINGS = True
 TEXTS = [
     "The quick brown fox jumps over the lazy dog.",
     "I can't believe it's not butter! Who told you that?",
@@ -104,6 +105,16 @@ def nlp() -> Language:
     return spacy.load("en_lal_sm")
 
 
+@pytest.fixture(scope="module")
+def parser() -> Language:
+    return spacy.load("en_lal_sm", exclude=["lisa_srl"])
+
+
+@pytest.fixture(scope="module")
+def lisa() -> Language:
+    return spacy.load("en_lal_sm", exclude=["lal_constituency"])
+
+
 def trees(doc: Doc) -> list[str]:
     return [str(tree) for tree in doc._.trees]
 
@@ -188,14 +199,13 @@ def test_heads_and_constituents_come_together(nlp: Language) -> None:
 
 @pytest.mark.parametrize("vectors", [False, True])
 def test_sourced_into_a_blank_pipeline_it_gives_the_same_trees(
-    nlp: Language, vectors: bool
+    nlp: Language, parser: Language, vectors: bool
 ) -> None:
     other = use_treebank_tokens(spacy.blank("en"))
     if vectors:
         other.vocab.set_vector("fox", numpy.ones(2, dtype="f"))
     other.add_pipe("senter", source=nlp)
     other.add_pipe("lal_constituency", source=spacy.load("en_lal_sm"))
-    parser = spacy.load("en_lal_sm", exclude=["lisa_srl"])
     assert [trees(other(text)) for text in TEXTS] == [trees(parser(text)) for text in TEXTS]
     # with LISA the tags are other ones, and the constituents the same
     for text in TEXTS:
@@ -206,25 +216,23 @@ def test_sourced_into_a_blank_pipeline_it_gives_the_same_trees(
         assert ours == theirs
 
 
-def test_roles_are_those_by_lisas_own_heads(nlp: Language) -> None:
+def test_roles_are_those_by_lisas_own_heads(nlp: Language, lisa: Language) -> None:
     """In front of a parser, behind it or without any."""
     assert nlp.config["components"]["lisa_srl"]["parse_source"] == "model"
-    without = spacy.load("en_lal_sm", exclude=["lal_constituency"])
     roles = use_treebank_tokens(spacy.blank("en"))
     roles.add_pipe("senter", source=nlp)
-    roles.add_pipe("lisa_srl", source=spacy.load("en_lal_sm"))
-    roles.add_pipe("lal_constituency", source=spacy.load("en_lal_sm"))
+    source = spacy.load("en_lal_sm")
+    for name in ("lisa_srl", "lal_constituency"):
+        roles.add_pipe(name, source=source)
     for text in TEXTS:
-        for each in (without, roles):
+        for each in (lisa, roles):
             doc = each(text)
             assert frames(doc) == frames(nlp(text))
             assert doc.has_annotation("DEP")
 
 
-def test_lisa_has_the_last_word(nlp: Language) -> None:
+def test_lisa_has_the_last_word(nlp: Language, lisa: Language, parser: Language) -> None:
     """Its own tags, and heads that it weighs against those of the parser."""
-    lisa = spacy.load("en_lal_sm", exclude=["lal_constituency"])
-    parser = spacy.load("en_lal_sm", exclude=["lisa_srl"])
 
     def heads(doc: Doc) -> list[tuple[int, str]]:
         return [(token.head.i, token.dep_) for token in doc]

@@ -10,11 +10,14 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from spacy.util import is_package
 
 import spacy_lal
 from spacy_lal.trees.tree import ConstituentTree
+from tests.pipeline.toy import tiny_pipeline, train
 
 PACKAGE = Path(spacy_lal.__file__).parent
 FLOORS = [
@@ -137,11 +140,13 @@ import json, sys, time
 from importlib.metadata import entry_points
 import catalogue
 groups = catalogue.AVAILABLE_ENTRY_POINTS
-others = {
-    group: tuple(e for e in groups.select(group=group) if e.value.startswith(("spacy.", "thinc.")))
-    for group in groups.groups
-}
-catalogue.AVAILABLE_ENTRY_POINTS = others
+def only(*beginnings):
+    # spaCy imports what has entry points, spacy-transformers, too, with every pipeline
+    catalogue.AVAILABLE_ENTRY_POINTS = {
+        group: tuple(e for e in groups.select(group=group) if e.value.startswith(beginnings))
+        for group in groups.groups
+    }
+only("spacy.", "thinc.")
 import spacy
 spacy.blank("en")
 before = set(sys.modules)
@@ -157,21 +162,50 @@ for _ in range(3):  # where others work beside, the quickest says most
         factory.load()
     seconds.append(time.process_time() - begun)
 new = {name.split(".")[0] for name in set(sys.modules) - before}
+only("spacy.", "thinc.", "spacy_lal.")
+loaded = {}
+for model in sys.argv[2:]:
+    assert spacy.load(model)("It works.")._.trees
+    loaded[model] = sorted(set(sys.modules))
 import spacy_lal.visualize, spacy_lal.cli, spacy_lal.cli.serve
 servers = [name for name in ("starlette", "uvicorn", "spacy_lal.page.app") if name in sys.modules]
-print(json.dumps([len(factories), min(seconds), sorted(new), "torch" in before, servers]))
+print(json.dumps({"factories": len(factories), "seconds": min(seconds), "new": sorted(new),
+    "torch": "torch" in before, "loaded": loaded, "servers": servers}))
 """
 
 HEAVY = {"transformers", "spacy_transformers", "ray", "pyarrow", "pandas", "fastapi", "uvicorn"}
 
 
-def test_entry_points_cost_little(tmp_path: Path) -> None:
-    """Beside spaCy's own imports, torch among them: 0.15 CPU seconds at most, nothing heavy."""
-    command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the script prints in a new process: once, as its imports take seconds."""
+    folder = tmp_path_factory.mktemp("imports")
+    train(tiny_pipeline(), steps=1).to_disk(folder / "tiny")
+    models = [str(folder / "tiny"), *filter(is_package, ["en_lal_md"])]
+    command = [sys.executable, "-c", SCRIPT, str(folder / "compiled"), *models]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    factories, seconds, new, had_torch, servers = json.loads(done.stdout.splitlines()[-1])
-    assert factories >= 5
-    assert had_torch
-    assert not HEAVY & set(new), new
-    assert seconds <= 0.15
-    assert servers == []  # nor from the command line
+    said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return said
+
+
+def test_entry_points_cost_little(said: dict[str, Any]) -> None:
+    """Beside spaCy's own imports, torch among them: 0.15 CPU seconds at most, nothing heavy."""
+    assert said["factories"] >= 5
+    assert said["torch"]
+    assert not HEAVY & set(said["new"]), said["new"]
+    assert said["seconds"] <= 0.15
+    assert said["servers"] == []  # nor from the command line
+
+
+def test_loading_imports_no_compiler(said: dict[str, Any]) -> None:
+    """Of PyTorch, nor its algebra: random numbers of tensors without memory need the one, tensors
+    like these the other, and both take seconds."""
+    (tiny,) = (names for model, names in said["loaded"].items() if model != "en_lal_md")
+    assert not {"torch._dynamo", "sympy"} & set(tiny)
+
+
+def test_en_lal_md_loads_without_transformers(said: dict[str, Any]) -> None:
+    """Its tokenizer and weights are its own."""
+    if "en_lal_md" not in said["loaded"]:
+        pytest.skip("pip install ./packages/en_lal_md")
+    assert "transformers" not in said["loaded"]["en_lal_md"]

@@ -48,7 +48,7 @@ def read_weights(data: bytes, *more: bytes) -> tuple[list[Header], dict[str, Ten
     """Returns headers and tensors of safetensors data, whose first part has the headers. Raises
     ValueError if a part is damaged."""
     try:
-        tensors = {}
+        tensors: dict[str, Tensor] = {}
         for part in (data, *more):
             tensors |= safetensors.torch.load(part)
         headers = json.loads(metadata(data)["headers"])
@@ -100,7 +100,7 @@ def store_as(component: Path, change: Callable[[dict[str, Tensor]], None]) -> No
     float32 again. Raises ValueError, naming the file, if that can't be done."""
     path = component / WEIGHTS
     if path.is_file():
-        tensors = {}
+        tensors: dict[str, Tensor] = {}
         for part in parts_of(path):
             # not load_file, whose tensors live in the file that is written below
             tensors |= safetensors.torch.load(part.read_bytes())

@@ -107,6 +107,8 @@ def _head(rules: str, label: str, listed: list[_Child], children: list[_Child]) 
         return listed[-1]
     if rules == "semantic" and any(child.label in _CONJUNCTIONS for child in listed[1:]):
         listed = _first_conjunct(children) or listed
+    if rules == "semantic":
+        listed = [child for child in listed if child.label not in _CONJUNCTIONS] or listed
     found = _find(listed, _TABLES[rules].get(label, _TABLES[rules][""]))
     if rules == "collins" and found > 1 and listed[found - 1].label == "CC":
         found -= 2  # "X and Y" has the head X where the table picks Y

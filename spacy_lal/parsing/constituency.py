@@ -1,7 +1,7 @@
 """`lal_constituency` and `spanformer`: constituents, or constituents and heads."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, cast
@@ -25,7 +25,7 @@ from ..structure.distributions import FoundTrees, KTrees, LabelledTrees, Trees
 from ..structure.hpsg import SUB_HEAD
 from ..trees.tree import ConstituentTree, LabelledSpan
 from .component import DEFAULT_ENCODER, DEFAULT_INPUT, ParserPipe
-from .decoders import Decoder, MinimumBayesRisk, in_preorder
+from .decoders import Decoder, MinimumBayesRisk, in_preorder, read_parses
 from .gold_trees import (
     gold_constituents,
     gold_heads,
@@ -34,6 +34,7 @@ from .gold_trees import (
     refuse_crossing,
     with_sub_heads,
 )
+from .kept_scores import SentenceScores, decode_with_arcs, keep_scores
 from .network import Scores, abilities
 from .objectives import CRFObjective, Objective
 
@@ -76,6 +77,9 @@ class ConstituencyPipe(ParserPipe):
         over the batch and divided by its words: 1, 1, 1 in the paper, 1, 0.5, 0.5 in its code.
     overwrite_heads: overwrite heads that another parser has set. spans_key: the span group that
         holds the trees.
+    keep_scores: a joint model keeps the scores of a Doc until a `lisa_srl` behind it, with
+        `overwrite_parser`, decodes them again with its own arcs: trees and heads then agree. It
+        takes memory as long as the Docs live if there is none.
     sentences, max_sentence_length, long_sentences: see `Reading`; a "flat" sentence gets no
         constituents and no tags. Charts take cubic time and quadratic memory. A joint parser with
         the margin objective searches all trees: 512 words take 1 GB and some 15 seconds, 256 words
@@ -87,6 +91,7 @@ class ConstituencyPipe(ParserPipe):
     decoder: Decoder
     constituency_weight: float = 1.0
     spans_key: str = "constituents"
+    keep_scores: bool = False
 
     def __post_init__(self, nlp: Language) -> None:
         can, decoder = abilities(self.model), self.decoder
@@ -103,6 +108,10 @@ class ConstituencyPipe(ParserPipe):
         if not self.objective.probabilistic and can.two_stages:
             raise ValueError(
                 "a two-stage parser is trained as a CRF: leave the objective of margins out"
+            )
+        if self.keep_scores and (can.two_stages or not can.finds_heads):
+            raise ValueError(
+                "keep_scores needs a model with arcs: LabelAttentionParser with dependencies"
             )
         no_threshold = isinstance(decoder, MinimumBayesRisk) and decoder.threshold is None
         if no_threshold and not can.two_stages:
@@ -168,6 +177,21 @@ class ConstituencyPipe(ParserPipe):
     def _find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
         return self.decoder(self.trees(scores, lengths))
 
+    def predict(self, docs: Iterable[Doc]) -> Parses:
+        """Return all sentences, and their parses by sentence index."""
+        if not self.keep_scores:
+            return super().predict(docs)
+        self._check_initialised()
+        docs = list(docs)
+        scores = keep_scores(self, docs, self.model.predict(docs))
+        return scores.sentences, read_parses(scores, self._find, self._root)
+
+    def decode_again(
+        self, kept: Sequence[SentenceScores], arcs: Tensor, lengths: Tensor
+    ) -> list[SentenceParse]:
+        """Return the parses of sentences with another network's arcs, see `decode_with_arcs`."""
+        return decode_with_arcs(self._find, self._root, kept, arcs, lengths)
+
     def require_probabilities(self, what: str) -> None:
         """Raise ValueError if the scores are margins. what: the result that needs probabilities."""
         if not self.objective.probabilistic:
@@ -218,6 +242,13 @@ class ConstituencyPipe(ParserPipe):
         docs = list(docs)
         wrote = [self._writes(*both) for both in zip(docs, self.overwritten(docs)[1], strict=True)]
         super().set_annotations(docs, scores)
+        self.write_trees(docs, scores)
+        for doc, layers in zip(docs, wrote, strict=True):
+            if layers:
+                doc.spans[self.spans_key].attrs[WROTE] = layers
+
+    def write_trees(self, docs: Sequence[Doc], scores: Parses) -> None:
+        """Write trees alone."""
         sentences, parses = scores
         # of each Doc: constituents, their probabilities, those of trees, and unparsed sentences
         written: list[tuple[list[Any], ...]] = [([], [], [], []) for _ in docs]
@@ -232,10 +263,8 @@ class ConstituencyPipe(ParserPipe):
                 probabilities.append(score)
             if parse.log_prob is not None:
                 log_probs.append((start, end, parse.log_prob))
-        for doc, (*found, unparsed), layers in zip(docs, written, wrote, strict=True):
+        for doc, (*found, unparsed) in zip(docs, written, strict=True):
             set_constituents(doc, *found, unparsed=unparsed, key=self.spans_key)
-            if layers:
-                doc.spans[self.spans_key].attrs[WROTE] = layers
 
     def _writes(self, doc: Doc, overwritten: bool) -> list[str]:
         tags = bool(self.tags) and not doc.has_annotation("TAG")
@@ -310,6 +339,7 @@ class SpanFormer(ConstituencyPipe):
     arc_weight: float = field(default=1.0, init=False)
     relation_weight: float = field(default=1.0, init=False)
     overwrite_heads: bool = field(default=False, init=False)
+    keep_scores: bool = field(default=False, init=False)
 
     def __post_init__(self, nlp: Language) -> None:
         if not abilities(self.model).spans_attend:

@@ -70,10 +70,14 @@ HEAD_DECODERS: dict[str, HeadDecoder] = {
 """The decoders of heads by their names in a config."""
 
 
+Finder = Callable[[Scores, Tensor], FoundTrees]
+"""Chooses trees, heads or both of a padded batch, from scores and lengths [B]."""
+
+
 @torch.no_grad()
 def read_parses(
     scores: ParserScores[Scores],
-    find: Callable[[Scores, Tensor], FoundTrees],
+    find: Finder,
     root: int | None = None,
 ) -> dict[int, SentenceParse]:
     """Return the parse of every parsed sentence, by its index in `scores.sentences`.
@@ -81,14 +85,15 @@ def read_parses(
     parses: dict[int, SentenceParse] = {}
     for batch in scores.batches:
         found = find(batch.scores, batch.lengths)
-        of_batch = _parses(batch.scores, batch.lengths, found, root)
+        of_batch = parses_of(batch.scores, batch.lengths, found, root)
         parses.update(zip(batch.members, of_batch, strict=True))
     return parses
 
 
-def _parses(
+def parses_of(
     of: Scores, lengths: Tensor, found: FoundTrees, root: int | None
 ) -> list[SentenceParse]:
+    """Return the parses of a padded batch in which these trees were found."""
     sure, tags = torch.softmax(of.tags, -1).max(-1)
     by_word = {"tags": tags, "tag_probabilities": sure}
     if found.heads is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, cast, get_args
 
+import numpy
 import torch
 from spacy.language import Language
 from spacy.scorer import Scorer
@@ -19,6 +20,7 @@ from ..batching.batches import SentenceBatch, differentiate
 from ..batching.sentences import Sentence, heads_in_words, in_words
 from ..parsing.component import DEFAULT_INPUT, ParserPipe
 from ..parsing.gold_trees import gold_heads, token_heads
+from ..parsing.kept_scores import KEPT
 from ..pipeline.component import register_factory
 from ..pipeline.examples import Counts, Names, Reader
 from ..pipeline.writers import WROTE, Parses
@@ -29,6 +31,7 @@ from .frame_decoding import (
     LisaParse,
     RoleDecoder,
     RoleDecoding,
+    ToDecode,
     decode_frames,
     make_role_decoder,
 )
@@ -305,6 +308,10 @@ class LisaSRL(ParserPipe):
             else None
             for doc in docs
         ]
+        to_decode = [
+            KEPT.get(doc) if doc_heads is not None else None
+            for doc, doc_heads in zip(docs, heads, strict=True)
+        ]
         given = [Given() for _ in sentences]
         for k, sentence in enumerate(sentences):
             d = sentence.doc
@@ -316,6 +323,12 @@ class LisaSRL(ParserPipe):
                 given[k] = given[k]._replace(heads=of_words, relations=names)
             if (spans := constituents[d]) is not None:
                 given[k] = given[k]._replace(constituents=in_words(spans, sentence))
+            if (kept := to_decode[d]) is not None:
+                scores = kept.by_words.get((sentence.start, len(sentence.words)))
+                if scores is not None:
+                    names = [number.get(relation, -1) for relation in kept.parser.relations]
+                    again = ToDecode(kept.parser.decode_again, scores, numpy.array(names))
+                    given[k] = given[k]._replace(kept=again)
         return given
 
     def _role_decoder(self) -> RoleDecoder:
@@ -332,10 +345,23 @@ class LisaSRL(ParserPipe):
         docs = list(docs)
         self._write_frames(docs, scores)
         super().set_annotations(docs, scores)
+        self._write_trees(docs, scores)
         if self.overwrite_parser is not None:
             for doc in docs:
                 for group in doc.spans.values():
                     group.attrs.pop(WROTE, None)
+
+    def _write_trees(self, docs: list[Doc], found: Parses) -> None:
+        """Write the trees of kept scores, which were decoded with LISA's arcs."""
+        sentences, parses = found
+        for number, doc in enumerate(docs):
+            if (kept := KEPT.pop(doc, None)) is None:
+                continue
+            own = {k: of._replace(doc=0) for k, of in enumerate(sentences) if of.doc == number}
+            trees = {k: cast(LisaParse, parses[k]).tree for k in own if k in parses}
+            if len(trees) == len(kept.by_words) and None not in trees.values():
+                again = {new: trees[k] for new, k in enumerate(own) if k in trees}
+                kept.parser.write_trees([doc], (list(own.values()), again))
 
     def _write_frames(self, docs: list[Doc], found: Parses) -> None:
         """Write frames, with the rolesets of given predicates."""

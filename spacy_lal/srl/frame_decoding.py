@@ -1,9 +1,10 @@
 """Decoding of LISA's scores to tags, predicates, roles and heads."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import repeat
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy
@@ -13,6 +14,7 @@ from torch import Tensor
 from ..annotations.frames import PREDICATE
 from ..batching.batches import ParserScores, padded
 from ..parsing.decoders import HeadDecoder
+from ..parsing.kept_scores import SentenceScores
 from ..pipeline.writers import SentenceParse
 from ..structure.arborescence import mask_padding
 from ..structure.sequence import (
@@ -51,21 +53,34 @@ class FoundFrame:
 
 @dataclass
 class LisaParse(SentenceParse):
-    """`SentenceParse` with frames. predicate_probabilities [n]: of each word to be a predicate."""
+    """`SentenceParse` with frames. predicate_probabilities [n]: of each word to be a predicate.
+    tree: the parser's parse, if it was decoded again with LISA's arcs."""
 
     frames: list[FoundFrame] = field(default_factory=list)
     predicate_probabilities: numpy.ndarray | None = None
+    tree: SentenceParse | None = None
+
+
+class ToDecode(NamedTuple):
+    """A parser's scores of a sentence, which are decoded with LISA's arcs.
+    decode: `ConstituencyPipe.decode_again`. relations: LISA's number of each of the parser's."""
+
+    decode: Callable[[Sequence[SentenceScores], Tensor, Tensor], list[SentenceParse]]
+    scores: SentenceScores
+    relations: numpy.ndarray
 
 
 class Given(NamedTuple):
     """Annotations of a sentence before decoding, by its words; None: not known.
     predicates: the only words with frames. heads, relations: those of an earlier parser; head 0 is
-        the root, k is word k; -1: not known. constituents: spans."""
+        the root, k is word k; -1: not known. constituents: spans. kept: gives heads, which are
+        final, relations and constituents."""
 
     predicates: Sequence[int] | None = None
     heads: Sequence[int] | None = None
     relations: Sequence[int] | None = None
     constituents: Sequence[LabelledSpan] | None = None
+    kept: ToDecode | None = None
 
 
 class RoleDecoder:
@@ -231,11 +246,13 @@ def decode_frames(
         by_word = {"tags": best_tags, "predicate_probabilities": certainty.cpu().numpy()}
         if tags:
             by_word["tag_probabilities"] = tag_probability
+        trees: list[SentenceParse | None] = [None] * len(known)
         if heads is not None and batch.scores.arcs is not None:
+            trees, known = _decode_again(batch, known)
             by_word |= _parse(batch, heads, known, heads_weight, root)
         for row, (member, n) in enumerate(zip(batch.members, lengths.tolist(), strict=True)):
             of_sentence: dict[str, Any] = {name: of[row, :n] for name, of in by_word.items()}
-            parses.setdefault(member, LisaParse(**of_sentence))
+            parses.setdefault(member, LisaParse(**of_sentence, tree=trees[row]))
         if len(rows):
             sure = certainty[rows, at].tolist()
             found = _frames(batch, roles, rows, at, lengths[rows], known)
@@ -244,6 +261,32 @@ def decode_frames(
                 frame.scores[verb] = sure_of
                 parses[batch.members[row]].frames.append(frame)
     return parses
+
+
+def _decode_again(
+    batch: LisaBatch, known: Sequence[Given]
+) -> tuple[list[SentenceParse | None], list[Given]]:
+    """Return the trees that kept scores and LISA's arcs make, and what is given with them."""
+    trees: list[SentenceParse | None] = [None] * len(known)
+    kept = {row: of.kept for row, of in enumerate(known) if of.kept is not None}
+    given = list(known)
+    if kept:
+        rows = list(kept)
+        arcs = from_self_loops(cast(Tensor, batch.scores.arcs)[rows])
+        decode = kept[rows[0]].decode
+        found = decode([of.scores for of in kept.values()], arcs, batch.lengths[rows])
+        for (row, of), tree in zip(kept.items(), found, strict=True):
+            assert tree.heads is not None
+            assert tree.relations is not None
+            spans = None
+            if given[row].constituents is not None:
+                spans = list(zip(tree.starts.tolist(), tree.ends.tolist(), repeat("")))
+            relations = of.relations[tree.relations].tolist()
+            given[row] = given[row]._replace(
+                heads=tree.heads.tolist(), relations=relations, constituents=spans
+            )
+            trees[row] = tree
+    return trees, given
 
 
 def _predicates(batch: LisaBatch, certainty: Tensor, known: Sequence[Given]) -> Tensor:
@@ -329,7 +372,10 @@ def _parse(
     earlier = padded(arcs, (of.heads or () for of in known))
     # one arc a word: a constant over all arcs of a word would not change the tree
     arcs = _raised(arcs, earlier, weight * (earlier >= 0))
-    heads = decoder(arcs, batch.lengths.to(arcs.device))
+    final = torch.tensor([[of.kept is not None] for of in known], device=arcs.device)
+    heads = earlier.clamp(min=0)
+    if not final.all():
+        heads = torch.where(final, heads, decoder(arcs, batch.lengths.to(arcs.device)))
     names = padded(arcs, (of.relations or () for of in known))
     agreed = (heads == earlier) & (names >= 0)
     relations = _raised(batch.scores.relations_of(to_self_loops(heads)), names, weight * agreed)

@@ -13,6 +13,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from spacy_lal.cli.annotate import _shown
 from spacy_lal.formats.conllu import read_conllu
 from spacy_lal.formats.penn_brackets import parse_treebank
 from spacy_lal.formats.props import format_props, read_props
+from tests.new_processes import fork_server
 
 LINES = [
     "The cat sat on the mat. She ate the fish.",
@@ -445,16 +448,32 @@ def test_processes_without_a_file_to_write(
     assert said == ["5 processes, but files to write: 4. A smaller --shard-chars makes more"] * told
 
 
-def test_processes(folder: Path, text: Path, tmp_path: Path) -> None:
+def test_processes(
+    folder: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same files; also when all is killed, with shards under way, and goes on."""
     here, there = tmp_path / "here", tmp_path / "there"
+    fork, server = multiprocessing.get_context("fork"), fork_server()
+    asked = []
+
+    def context(method: str) -> ForkServerContext:
+        asked.append(method)
+        return server
+
+    monkeypatch.setattr(multiprocessing, "get_context", context)
+    forkserver.ensure_running()
     list(annotate_texts(str(folder), Texts(str(text)), here, SMALL, Workers(threads=1)))
 
     def go() -> list[runs.Done]:
         workers = Workers(2, threads=1)
         return list(annotate_texts(str(folder), Texts(str(text)), there, SMALL, workers))
 
-    process = multiprocessing.get_context("fork").Process(target=go)
+    def go_with_the_same_server() -> None:
+        # a fork can't ask whether its parent's child runs, and would start another server
+        forkserver._forkserver.ensure_running = lambda: None
+        go()
+
+    process = fork.Process(target=go_with_the_same_server)
     process.start()
     log = there / "shards.jsonl"
     while process.is_alive() and not (log.exists() and b"\n" in log.read_bytes()):
@@ -463,6 +482,7 @@ def test_processes(folder: Path, text: Path, tmp_path: Path) -> None:
     process.join()
     done = go()
     assert any(one.there for one in done)
+    assert asked == ["spawn"]
     assert sorted(one.counts["shard"] for one in done) == [0, 1, 2, 3]
     assert files(there) == files(here)
 

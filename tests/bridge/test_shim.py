@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,12 +15,13 @@ from thinc.api import Adam
 from spacy_lal.bridge.shim import torch_shims
 from spacy_lal.bridge.weights import SCALE, eight_bits, store_as, to_float16, to_int8
 from spacy_lal.training.optimizers import GroupedAdam
-from tests.pipeline.toy import TREES, examples, predicted, tiny_pipeline, train
+from tests.pipeline.contract import copy_of
+from tests.pipeline.toy import TREES, examples, predicted, tiny_pipeline
 
 
 @pytest.fixture(scope="module")
 def trained() -> Language:
-    return train(tiny_pipeline())
+    return copy_of("constituency")
 
 
 def test_eight_bits_are_the_nearest_of_255_values_of_each_row() -> None:
@@ -85,21 +84,3 @@ def test_what_had_no_gradients_stays_so() -> None:
     for optimizer, trained in ((freezing, False), (Adam(0.001), True)):
         nlp.update(examples(nlp), sgd=optimizer)
         assert [first[1].requires_grad, second[1].requires_grad] == [False, trained]
-
-
-def test_loading_draws_no_first_values_and_imports_no_compiler(tmp_path: Path) -> None:
-    """PyTorch's compiler, which random numbers of tensors without memory need, takes seconds."""
-    nlp = train(tiny_pipeline(), steps=1)
-    nlp.to_disk(tmp_path)
-    code = (
-        "import sys, spacy, spacy_lal, catalogue\n"
-        # spacy-transformers, where it is installed, imports it with every pipeline
-        "found = catalogue.AVAILABLE_ENTRY_POINTS\n"
-        "catalogue.AVAILABLE_ENTRY_POINTS = {\n"
-        "    group: tuple(e for e in found.select(group=group) if 'transformers' not in e.value)\n"
-        "    for group in found.groups\n"
-        "}\n"
-        f"spacy.load({str(tmp_path)!r})('A word.')\n"
-        "assert 'torch._dynamo' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

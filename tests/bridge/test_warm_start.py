@@ -17,6 +17,7 @@ from spacy.vectors import Vectors
 from spacy_lal.bridge.shim import TorchShim, torch_shims
 from spacy_lal.bridge.warm_start import take_weights
 from spacy_lal.layers.role_paths import path_rows
+from tests.pipeline.contract import copy_of
 from tests.pipeline.toy import (
     TINY,
     TREES,
@@ -37,8 +38,7 @@ from tests.pipeline.toy_frames import frames_examples, spans_of, srl_pipeline, t
 
 @pytest.fixture(scope="module")
 def source() -> Language:
-    spacy.util.fix_random_seed(0)
-    return train(tiny_pipeline(), steps=60)
+    return copy_of("constituency")
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_the_vocabulary_comes_along(folder: Path) -> None:
 )
 def test_new_words_begin_as_unknown_ones(embed: dict[str, object], tmp_path: Path) -> None:
     """They have rows of their own, but the trees that the source finds stay the same."""
-    first = train(tiny_pipeline(model={**TINY, "tok2vec": embed}), steps=60)
+    first = train(tiny_pipeline(model={**TINY, "tok2vec": embed}), steps=20)
     first.to_disk(tmp_path)
     unknown = "(TOP (S (NP (DT Thy) (NNS zebras)) (VP (VBP graze) (ADVP (RB Ωuietly))) (. .)))"
     nlp = tiny_pipeline(model={**TINY, "tok2vec": embed})
@@ -286,7 +286,7 @@ def test_a_pipeline_without_a_parser(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", [{}, {"role_paths": True}])
 def test_roles_and_joint_labels_go_by_name(model: dict[str, object], tmp_path: Path) -> None:
-    first = trained(srl_pipeline(model), steps=30)
+    first = trained(srl_pipeline(model), steps=10)
     first.to_disk(tmp_path)
     names = first.get_pipe("lisa_srl").label_data
     reversed_names = {kind: labels[::-1] for kind, labels in names.items()}
@@ -375,7 +375,7 @@ def test_labels_and_tags_of_two_stages_go_by_name(
         "encoder": encoder,
         "spans": {**TWO_STAGE["spans"], "label_rank": label_rank},
     }
-    first = train(tiny_pipeline(model=model), steps=30)
+    first = train(tiny_pipeline(model=model), steps=10)
     first.to_disk(tmp_path)
     pipe = first.get_pipe("lal_constituency")
     reversed_names = {kind: names[::-1] for kind, names in pipe.label_data.items()}

@@ -1,9 +1,10 @@
 """Runs what a Markdown page shows: its Python and its shell blocks, top to bottom.
 
 A ```python block with `>>>` is a doctest, another one is executed; all of a page share their names.
-A ```bash block is a script, which runs in this process if it is spaCy's commands alone, else in a
-shell. All run in one folder. A ```text block right below a block that was run is what that printed.
-Numbers may differ by one in the last decimal that is shown.
+A ```bash block is a script. Its lines that start spaCy or a script in Python run in this process if
+they need no shell, which saves the import of spaCy; others run in a shell. All run in one folder. A
+```text block right below a block that was run is what that printed. Numbers may differ by one in
+the last decimal that is shown.
 
 `# not run: REASON` after a shell command leaves that command out, on a line of its own all that
 follow in the block. Scripts and their options, workflows and variables that such commands name must
@@ -40,6 +41,8 @@ SHOWN = {"text", "ini", "json"}
 FLAGS = doctest.ELLIPSIS
 MARK = re.compile(r"(?:^|\s)# not run\b:?\s*(.*)")
 OF_THE_SHELL = re.compile(r"[$`|&;<>(){}\[\]*?~!]")
+ALONE = ("echo ", "test ")
+"""Commands of a shell after which the next ones don't need the same shell."""
 NUMBER = re.compile(r"-?\d+\.\d+")
 NO_NETWORK = {
     **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://0.0.0.0:9"),
@@ -101,12 +104,30 @@ def commands(script: str) -> Iterator[Command]:
             yield Command(text, reason)
 
 
-def spacy_commands(script: str) -> list[list[str]] | None:
-    """What `python` is given by a script of spaCy's commands alone, which needs no shell."""
-    lines = script.replace("\\\n", "").splitlines()
-    if any(OF_THE_SHELL.search(line) or not line.startswith("python -m spacy ") for line in lines):
-        return None
-    return [shlex.split(line, comments=True)[1:] for line in lines]
+class Step(NamedTuple):
+    """A part of a script. python: what Python is given, nothing where a shell runs `shell`. status:
+    with which it ends."""
+
+    python: list[str]
+    shell: str = ""
+    status: int = 0
+
+
+def steps(script: str) -> list[Step]:
+    """The lines of a script, or the whole of it if they need the same shell."""
+    found = []
+    for line in script.replace("\\\n", "").splitlines():
+        command, _, status = line.partition(" || test $? = ")
+        if line.startswith(ALONE):
+            found.append(Step([], line))
+        elif re.match(r"python (-m spacy|\S+\.py) ", line):
+            words = shlex.split(command, comments=True)[1:]
+            if any(map(OF_THE_SHELL.search, words)):
+                return [Step([], script)]
+            found.append(Step(words, status=int(status.partition("#")[0] or 0)))
+        else:
+            return [Step([], script)]
+    return found
 
 
 def missing(command: str) -> Iterator[str]:
@@ -265,23 +286,28 @@ class Page:
         script = "".join(command.text for command in found if not command.skipped)
         if not script:
             return None
-        if (of_spacy := spacy_commands(script)) is not None:
-            return self._spacy(block, of_spacy)
+        printed = ""
+        for step in steps(script):
+            status, said, complained = self._python(step) if step.python else self._bash(step)
+            if status != step.status:
+                self._fail(block, f"exit status {status}\n{said}{complained}")
+                return None
+            printed += said
+        return printed
+
+    def _bash(self, step: Step) -> tuple[int, str, str]:
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         result = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", script],
+            ["bash", "-euo", "pipefail", "-c", step.shell],
             cwd=self.folder,
             env={**os.environ, **NO_NETWORK, "PATH": path, "OMP_NUM_THREADS": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf8",
         )
-        if result.returncode:
-            self._fail(block, f"exit status {result.returncode}\n{result.stdout}{result.stderr}")
-            return None
-        return result.stdout
+        return result.returncode, result.stdout, result.stderr
 
-    def _spacy(self, block: Block, of_spacy: list[list[str]]) -> str | None:
+    def _python(self, step: Step) -> tuple[int, str, str]:
         said, complained = io.StringIO(), io.StringIO()
         with (
             contextlib.chdir(self.folder),
@@ -289,9 +315,5 @@ class Page:
             contextlib.redirect_stdout(said),
             contextlib.redirect_stderr(complained),
         ):
-            status = next(filter(None, map(python, of_spacy)), 0)
-        if status:
-            what = said.getvalue() + complained.getvalue()
-            self._fail(block, f"exit status {status}\n{what}")
-            return None
-        return said.getvalue()
+            status = python(step.python)
+        return status, said.getvalue(), complained.getvalue()

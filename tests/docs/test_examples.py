@@ -14,6 +14,7 @@ from .pages import ROOT
 for package in ("en_lal_sm", "en_lal_ged_sm"):
     pytest.importorskip(package, reason=f"pip install ./packages/{package}")
 
+ALL_SPELLINGS = True
 EXAMPLES = ROOT / "examples"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .pages import Page, as_shown, spacy_commands
+from .pages import Page, Step, as_shown, steps
 
 
 def run(folder: Path, *blocks: str) -> list[str]:
@@ -96,11 +96,21 @@ def test_wrong(page: list[str], said: str, tmp_path: Path) -> None:
 
 
 def test_what_needs_a_shell() -> None:
-    assert spacy_commands("python -m spacy info 'a b' \\\n --url  # where\n") == [
-        ["-m", "spacy", "info", "a b", "--url"]
+    assert steps("python -m spacy info 'a b' \\\n --url  # where\n") == [
+        Step(["-m", "spacy", "info", "a b", "--url"])
     ]
-    for script in ("spacy info", "python -m spacy info $HOME", "python -m spacy info\ntrue\n"):
-        assert spacy_commands(script) is None
+    assert steps("echo '(' > a\npython b.py 'c, d' || test $? = 3   # refused\n") == [
+        Step([], "echo '(' > a"),
+        Step(["b.py", "c, d"], status=3),
+    ]
+    for script in (
+        "spacy info",
+        "python -m spacy info $HOME",
+        "python -m spacy info | cat",
+        "python -m spacy info\ntrue\n",
+        "cd a\npython b.py 1",
+    ):
+        assert steps(script) == [Step([], script)]
 
 
 def test_pages_share_nothing(tmp_path: Path) -> None:

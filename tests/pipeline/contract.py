@@ -1,4 +1,4 @@
-"""One tiny component of every factory, trained once a process, and what it writes to a Doc."""
+"""One tiny component of every factory, trained once a run, and what it writes to a Doc."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+
+from tests.stored import stored
 
 from .toy import DEPENDENCIES, TINY, TRANSFORMER_SPANS, TWO_STAGE, headed_examples, train_on
 from .toy_errors import MODEL as DETECTOR
@@ -79,12 +81,15 @@ CASES = {
 }
 
 
-@cache
 def _stored(name: str) -> bytes:
     case = CASES[name]
-    spacy.util.fix_random_seed(0)
-    nlp = case.blank()
-    return pickle.dumps(train_on(nlp, case.examples(nlp), steps=60))
+
+    def make() -> Language:
+        spacy.util.fix_random_seed(0)
+        nlp = case.blank()
+        return train_on(nlp, case.examples(nlp), steps=60)
+
+    return stored(f"contract {name}", make)
 
 
 @cache

@@ -59,10 +59,11 @@ def test_learns_its_trees_and_keeps_the_tags(nlp: Language, tmp_path: Path) -> N
     names = torch_shim(nlp.get_pipe("lal_constituency").model).module.state_dict()  # type: ignore[attr-defined]
     assert not any("tag_scores" in name for name in names)
     nlp.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
     for example in with_gold_tags(headed_examples(nlp)):
         doc = nlp(example.predicted.copy())
         assert str(doc._.trees[0]) == str(example.reference._.trees[0])
-        assert annotations(spacy.load(tmp_path)(example.predicted)) == annotations(doc)
+        assert annotations(again(example.predicted)) == annotations(doc)
 
 
 def test_tags_are_all_that_it_knows_of_words(nlp: Language) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from pathlib import Path
 
 import numpy
@@ -21,6 +20,7 @@ from spacy_lal.batching.batches import ParserScores, batch_by_spans
 from spacy_lal.parsing.decoders import MaximumAPosteriori
 from spacy_lal.parsing.gold_trees import gold_constituents
 from spacy_lal.parsing.network import OneStageScores
+from tests.new_processes import fork_server
 
 from .contract import copy_of
 from .toy import TINY, TREES, examples, gold_doc, parses_of, predicted, tiny_pipeline, train
@@ -211,9 +211,11 @@ def test_weights_are_safetensors_only(nlp: Language, tmp_path: Path) -> None:
     assert (folder / "model").stat().st_size < 20_000
 
 
-def test_two_spawned_processes(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_processes_that_get_all_by_pickle(
+    nlp: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # spaCy takes processes as they are started by default, which one may set but once
-    monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context("spawn"))
+    monkeypatch.setattr("spacy.language.mp", fork_server())
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     texts = [TEXT, "Go home!"] * 4
     found = [trees(doc) for doc in nlp.pipe(texts, n_process=2, batch_size=2)]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy
 import pytest
@@ -15,6 +17,10 @@ from spacy.training import Example
 
 from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.bridge.weights import has_weights, store_as, to_float16, to_int8
+from spacy_lal.parsing.decoders import read_parses
+from spacy_lal.parsing.kept_scores import KEPT, keep_scores
+from spacy_lal.srl import frame_decoding
+from spacy_lal.structure.hpsg import lexicalise
 
 from .toy_shared import (
     WORDS,
@@ -293,3 +299,85 @@ def test_vectors_can_leave_the_docs(nlp, tmp_path):
     assert not cleaned[0][0].vector.any()
     assert len(cleaned[0].to_bytes()) < len(doc.to_bytes())
     assert annotations([Doc(nlp.vocab).from_bytes(cleaned[0].to_bytes())]) == expected[:1]
+
+
+@pytest.fixture
+def decoded_again(nlp, monkeypatch):
+    """The pipeline with arc scores of LISA that contradict the trees, and trees decoded again."""
+    nlp.get_pipe("lisa_srl").overwrite_parser = 2.0
+    nlp.get_pipe("lal_constituency").keep_scores = True
+    plain = frame_decoding.from_self_loops
+
+    def shifted(arcs):
+        generator = torch.Generator().manual_seed(arcs.shape[1])
+        noise = torch.randn(arcs.shape[1:], generator=generator)
+        return plain(arcs + 8 * noise)
+
+    monkeypatch.setattr(frame_decoding, "from_self_loops", shifted)
+    return nlp
+
+
+def conflicts(doc):
+    spans = [(s.start, s.end, s.label_) for s in doc.spans["constituents"]]
+    heads = [0 if t.head == t else t.head.i + 1 for t in doc]
+    return lexicalise(spans, heads, len(doc)).conflicts
+
+
+def gold_words(nlp):
+    return [Doc(nlp.vocab, words=[t.text for t in e.y]) for e in shared_examples(nlp)]
+
+
+def test_trees_decoded_with_both_networks_agree_with_heads(decoded_again):
+    nlp = decoded_again
+    docs = list(nlp.pipe(gold_words(nlp)))
+    assert not KEPT
+    assert [conflicts(doc) for doc in docs] == [0] * len(docs)
+    assert annotations(map(nlp, gold_words(nlp))) == annotations(docs)
+    for doc in docs:
+        # the tree's probability is still that of its constituents
+        assert doc._.trees[0].log_prob <= 0
+    nlp.get_pipe("lal_constituency").keep_scores = False
+    apart = list(nlp.pipe(gold_words(nlp)))
+    assert any(map(conflicts, apart))
+    assert annotations(apart) != annotations(docs)
+
+
+def test_scores_are_kept_no_longer_than_docs(decoded_again):
+    nlp = decoded_again
+    with nlp.select_pipes(disable=["lisa_srl"]):
+        doc = nlp(gold_words(nlp)[0])
+        assert list(KEPT) == [doc]
+        assert Doc(nlp.vocab).from_bytes(doc.to_bytes()).has_annotation("DEP")
+        del doc
+    gc.collect()
+    assert not KEPT
+
+
+def test_arcs_of_another_network_choose_heads(nlp):
+    parser = nlp.get_pipe("lal_constituency")
+    docs = [nlp.get_pipe("tok2vec")(doc) for doc in gold_words(nlp)]
+    scores = keep_scores(parser, docs, parser.model.predict(docs))
+    kept = [next(iter(KEPT[doc].by_words.values())) for doc in docs]
+    lengths = torch.tensor([len(doc) for doc in docs])
+    n = int(lengths.max())
+    # without preferences of the other network the parser's own trees stay
+    own = read_parses(scores, parser._find)
+    again = parser.decode_again(kept, torch.zeros(len(docs), n, n + 1), lengths)
+    for number, parse in enumerate(again):
+        assert parse.heads.tolist() == own[number].heads.tolist()
+        assert parse.labels.tolist() == own[number].labels.tolist()
+        assert parse.log_prob == pytest.approx(own[number].log_prob, abs=1e-5)
+    # each word depends on the next one; an arc is worth more than all constituents
+    parser.decoder = replace(parser.decoder, arc_weight=100)
+    arcs = torch.zeros(len(docs), n, n + 1)
+    for row, length in enumerate(lengths.tolist()):
+        chain = [*range(2, length + 1), 0]
+        arcs[row, range(length), chain] = 1e3
+        assert parser.decode_again(kept, arcs, lengths)[row].heads.tolist() == chain
+
+
+def test_keeping_scores_needs_arcs(nlp):
+    config = nlp.config["components"]["lal_constituency"].copy()
+    config = {"keep_scores": True, "model": {**config["model"], "dependencies": None}}
+    with pytest.raises(ValueError, match="keep_scores needs"):
+        nlp.add_pipe("lal_constituency", name="other", config=config)

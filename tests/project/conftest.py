@@ -17,7 +17,6 @@ from weasel.cli.run import project_run
 from weasel.util import parse_config_overrides as weasel_overrides
 
 from tests.in_process import python
-from tests.spellings import fewer_spellings  # noqa: F401
 
 from .running import ROOT
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -24,11 +25,15 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "COLUMNS": "
 ATTACHMENT = {"dep_uas", "dep_las", "ptb_uas", "ptb_las", "conll18_uas", "conll18_las"}
 
 
-def run(project: Path, workflow: str) -> str:
-    """Run a workflow as one does on the command line, also within `run_here`, and even if nothing
-    has changed. Returns what it prints."""
+def run(project: Path, command: str) -> str:
+    """Run what a command of project.yml does, in a process of its own, also within `run_here`.
+    Returns what it prints."""
+    commands = srsly.read_yaml(project / "project.yml")["commands"]
+    ((script,),) = (each["script"] for each in commands if each["name"] == command)
+    python, *arguments = shlex.split(script)
+    assert python == "python"
     result = run_process(
-        [sys.executable, "-m", "spacy", "project", "run", workflow, ".", "--force"],
+        [sys.executable, *arguments],
         cwd=project,
         env=os.environ | ONE_THREAD,
         stdout=PIPE,

@@ -139,7 +139,7 @@ def test_picture() -> None:
 
 def test_command(tmp_path: Path) -> None:
     """Scores before corrections are those of the roles; the picture lies beside the numbers."""
-    toy_teacher(10).to_disk(tmp_path / "toy")
+    toy_teacher(30).to_disk(tmp_path / "toy")
     nlp = spacy.blank("en")
     golds = [example.reference for example in frames_examples(nlp)]
     set_constituents(golds[0], [(0, len(golds[0]), "S")])

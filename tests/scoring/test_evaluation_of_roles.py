@@ -136,7 +136,7 @@ def no_phrases(doc: Doc) -> Doc:
 
 def test_arguments_go_by_the_parsers_trees(tmp_path: Path) -> None:
     """Where constituents count, scores are those of the whole pipeline's frames."""
-    toy_teacher(40).to_disk(tmp_path / "toy")
+    toy_teacher(30).to_disk(tmp_path / "toy")
     weight = {"components.lisa_srl.nonconstituent_penalty": 100.0}
     nlp = spacy.load(tmp_path / "toy", config=weight)
     flat = spacy.load(tmp_path / "toy", config=weight, exclude=["lal_constituency"])

@@ -1,5 +1,7 @@
 """Texts with checks: each check against a Doc annotated by hand, and errors in files."""
 
+from pathlib import Path
+
 import pytest
 import spacy
 from spacy.tokens import Doc
@@ -79,6 +81,11 @@ def test_checks(tmp_path, doc, checks, expected):
     assert {check.line: holds(check, doc) for check in text.checks} == {
         line.strip(): expected for line in checks.strip().splitlines()
     }
+
+
+def test_the_measured_texts_are_read():
+    texts = read_textbook(Path(__file__).parents[2] / "assets/textbook/measured.checks")
+    assert len({text.kind for text in texts}) == 56
 
 
 def test_words_that_the_tokens_cut_are_never_right(tmp_path, doc):

@@ -5,6 +5,8 @@ import spacy
 
 from spacy_lal.training.english_tokens import use_treebank_tokens
 
+ALL_SPELLINGS = True
+
 
 @pytest.fixture(scope="module")
 def nlp(tmp_path_factory):

@@ -23,6 +23,7 @@ from spacy_lal.formats.files import alone_in
 from spacy_lal.training.checkpoint import CHECKPOINT
 
 ROOT = Path(__file__).parents[2]
+ALL_SPELLINGS = True  # as the process has that is killed
 
 CONFIG = """
 [nlp]
