@@ -23,6 +23,82 @@ TEXTS = [
     "Why?",
 ]
 
+# no treebank that trains has these names
+FIRST_NAMES = [
+    "Maren",
+    "Frida",
+    "Nikola",
+    "Amara",
+    "Olga",
+    "Rosamund",
+    "Kwame",
+    "Yusuf",
+    "Ingrid",
+    "Priya",
+    "Mateo",
+    "Chiamaka",
+    "Haruto",
+    "Siobhan",
+    "Lars",
+    "Fatima",
+    "Emeka",
+    "Anneliese",
+    "Thandiwe",
+    "Dmitri",
+    "Esme",
+    "Tariq",
+    "Linnea",
+    "Bartholomew",
+    "Xiomara",
+    "Wei",
+    "Aoife",
+    "Santiago",
+    "Zainab",
+    "Percival",
+]
+LAST_NAMES = [
+    "Curie",
+    "Kahlo",
+    "Tesla",
+    "Okonkwo",
+    "Ng",
+    "Lindstrand",
+    "O'Malley",
+    "Papadopoulos",
+    "Nakamura",
+    "Featherstone",
+    "Mbeki",
+    "Szymanski",
+    "al-Rashid",
+    "Fitzwilliam",
+    "Quispe",
+    "Hrabal",
+    "Devereux",
+    "Oyelaran",
+    "Kowalczyk",
+    "Thistlewood",
+]
+NAME_FRAMES = [
+    "{first} {last} was a chemist.",
+    "{first} {last} was born in 1867.",
+    "{first} {last} painted portraits of her friends.",
+    "Ms. {first} {last} called.",
+    "Dr. {last} will see you now.",
+    "Yesterday, {first} {last} left for Rome.",
+    "{initial}. A. {last} wrote the book.",
+    "{first} {initial}. {last} is the new director.",
+    "{first} and {other} {last} live in Leeds.",
+    "I met {first} {last} at the station.",
+    "{first} {last}, a painter, moved to Paris.",
+    "President {first} {last} signed the bill.",
+    "{first} {last}'s brother runs a bakery.",
+    "Thanks to {first} {last} we won the game.",
+    "{first} {last} and Prof. {last} were married in June.",
+    "New Book by {first} {last} Wins Prize",
+    "Interview: {first} {last} on Art and War",
+    "Chapter 3: The Early Years of {first} {last}",
+]
+
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
@@ -72,6 +148,38 @@ def test_sentences_and_tokens_of_the_web(nlp: Language) -> None:
     doc = nlp("Great food. great service. will come again")
     sentences = ["Great food.", "great service.", "will come again"]
     assert [sentence.text for sentence in doc.sents] == sentences
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Frida Kahlo was a painter.",
+        "Ms. Frida Kahlo was a painter.",
+        "Yesterday, Marie Kahlo left for Rome.",
+        "J. K. Rowling wrote the book.",
+        "Dr. Ng will see you now.",
+        "Stock Markets Fall as Oil Prices Rise",
+        "The Art of the Deal: Lessons From a Life in Business",
+        "Big Storm Hits Coast, Thousands Without Power",
+    ],
+)
+def test_names_titles_and_headings_are_not_cut(nlp: Language, text: str) -> None:
+    assert [sentence.text for sentence in nlp(text).sents] == [text]
+
+
+def test_made_names_are_not_cut() -> None:
+    """30 first names with 20 last names each, in as many frames."""
+    nlp = spacy.load("en_lal_sm", exclude=["lal_constituency", "lisa_srl"])
+    texts = [
+        NAME_FRAMES[(i + 7 * j) % len(NAME_FRAMES)].format(
+            first=first, last=last, initial=first[0], other=FIRST_NAMES[i - 1]
+        )
+        for i, first in enumerate(FIRST_NAMES)
+        for j, last in enumerate(LAST_NAMES)
+    ]
+    assert len(texts) == 600
+    cut = [doc.text for doc in nlp.pipe(texts) if len(list(doc.sents)) > 1]
+    assert len(cut) <= 2, cut
 
 
 def test_heads_and_constituents_come_together(nlp: Language) -> None:

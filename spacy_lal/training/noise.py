@@ -3,9 +3,9 @@
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
 
 from ..annotations.constituents import get_constituents
@@ -21,10 +21,18 @@ FULL_STOPS = frozenset({".", "...", "!", "?"})
 """Words that noise may leave out at the end of a sentence."""
 NAME = "NNP"
 """Tag of a proper noun."""
-PRONOUNS = frozenset({"He", "She"})
+PRONOUNS = frozenset({"He", "She", "he", "she", "him"})
 """Words for which noise puts names of people."""
-TITLES = ("Mr.", "Mrs.", "Ms.", "Dr.", "President", "Aunt", "Sir")
+TITLES = (
+    *("Mr.", "Mrs.", "Ms.", "Dr.", "Mr", "Mrs", "Ms", "Dr", "Prof.", "Professor", "St."),
+    *("Rev.", "Gen.", "Col.", "Capt.", "Lt.", "Sgt.", "Gov.", "Sen.", "Rep."),
+    *("President", "Senator", "Judge", "Captain", "Aunt", "Uncle", "Sir", "Lady", "Queen"),
+)
 """Words before names of people."""
+PREFIXES = ("O'", "Mc", "Mac", "D'", "De", "al-")
+"""Beginnings of last names."""
+PARTICLES = ("van", "von", "de", "bin")
+"""Words before last names."""
 INNER_MARKS = frozenset({",", ":", ";", "--", "-", '"', "“", "”"})
 """Punctuation inside a sentence, which noise leaves out with all full stops."""
 
@@ -37,9 +45,10 @@ class Noise:
     lower_case: small letters at the beginning of sentences, or throughout.
     unstopped: missing full stops, or no punctuation.
     spaces: several spaces between sentences, or anywhere now and then.
-    names: names of people, at the beginning of sentences, for he and she, whose annotation they
-        get: for components that find sentences.
-    title_case: sentences in which each word begins with a capital.
+    names: names of people for he, she and him, whose annotation they get; made words for half of
+        the names: for components that find sentences.
+    title_case: sentences in which each word begins with a capital; half of them become headings,
+        which have lines of their own and no full stop. Other full stops stay.
     """
 
     line_breaks: float = 0.0
@@ -78,10 +87,12 @@ def running_text(
     words = _words(docs, between)
     # without these two, the random numbers of other noise stay the same
     if noise.names and rng.random() < noise.names and all(people):
-        words = _with_names(words, people, rng)
-    if noise.title_case and rng.random() < noise.title_case:
-        _capitalise(words, rng)
-    if rng.random() < noise.unstopped:
+        words = _with_names(words, docs, people, rng)
+    capitals = noise.title_case > 0 and rng.random() < noise.title_case
+    if capitals:
+        words = _capitalise(words, docs, rng)
+    # where every word has a capital, nothing else shows where a sentence begins
+    if rng.random() < noise.unstopped and not capitals:
         words = _without_marks(words, docs, rng)
     if rng.random() < noise.lower_case:
         _lower(words, rng)
@@ -110,54 +121,107 @@ def _words(docs: Sequence[Doc], between: Sequence[str]) -> list[_Word]:
 
 
 def people_in(docs: Iterable[Doc]) -> list[list[str]]:
-    """Return first words and last words of the names in Docs: two words tagged NNP, no more."""
-    pairs = {
-        (one.text, two.text)
+    """Return the first words and the last words of names in Docs: words in a row tagged NNP."""
+    names = [
+        [token.text for token in row]
         for doc in docs
-        for before, one, two, behind in zip(doc, doc[1:], doc[2:], doc[3:], strict=False)
-        if [t.tag_ == NAME for t in (before, one, two, behind)] == [False, True, True, False]
-        and all(t.text.isalpha() and t.text.istitle() for t in (one, two))
-    }
-    return [sorted({pair[k] for pair in pairs}) for k in (0, 1)]
+        for named, row in groupby(doc, _is_name)
+        if named
+    ]
+    return [sorted({name[at] for name in names}) for at in (0, -1)]
+
+
+def _is_name(token: Token) -> bool:
+    return token.tag_ == NAME and token.text.isalpha() and token.text.istitle()
 
 
 def _with_names(
-    words: Sequence[_Word], people: Sequence[Sequence[str]], rng: random.Random
+    words: Sequence[_Word],
+    docs: Sequence[Doc],
+    people: Sequence[Sequence[str]],
+    rng: random.Random,
 ) -> list[_Word]:
-    """Put made names for pronouns that begin a sentence."""
+    """Put made names for pronouns, and made words for half of the names."""
+    tags = [token.tag_ for doc in docs for token in doc]
     named: list[_Word] = []
-    first = True
-    for word in words:
-        if first and word.text in PRONOUNS and not word.last:
-            name = [rng.choice(people[0]), rng.choice(people[1])]
-            if rng.random() < 0.2:
-                name.insert(0, rng.choice(TITLES))
-            if rng.random() < 0.2:
-                name.insert(-1, f"{rng.choice(people[0])[0]}.")
-            named += [_Word(part, " ", word.token, False) for part in name[:-1]]
-            named.append(_Word(name[-1], word.after, word.token, False))
-        else:
-            named.append(word)
-        first = word.last
+    put = False
+    for at, word in enumerate(words):
+        name = tags[word.token] == NAME and word.text.isalpha() and word.text.istitle()
+        goes_on = name and not word.last and tags[words[at + 1].token] == NAME
+        # one choice for all words of a name
+        follows = at > 0 and not words[at - 1].last and tags[words[at - 1].token] == NAME
+        put = put if name and follows else rng.random() < 0.5
+        parts = [word.text]
+        if word.text in PRONOUNS or (name and put and not (follows or goes_on)):
+            parts = _person(people, rng)
+        elif name and put:
+            parts = [_name(people[not goes_on], rng)]
+        named += [_Word(part, " ", word.token, False) for part in parts[:-1]]
+        named.append(_Word(parts[-1], word.after, word.token, word.last))
     return named
 
 
-def _capitalise(words: Sequence[_Word], rng: random.Random) -> None:
+def _person(people: Sequence[Sequence[str]], rng: random.Random) -> list[str]:
+    """Return the words of a made name: two or more, some with titles or initials."""
+    firsts, lasts = people
+    name = [_name(firsts, rng), _name(lasts, rng)]
+    chance = rng.random()
+    if chance < 0.1:
+        name[:1] = [f"{rng.choice(firsts)[0]}." for _ in range(rng.choice((1, 2)))]
+    elif chance < 0.25:
+        name.insert(1, f"{rng.choice(firsts)[0]}.")
+    elif chance < 0.3:
+        name.insert(1, rng.choice(PARTICLES))
+    elif chance < 0.35:
+        name[1:1] = ["and", _name(firsts, rng)]
+    if rng.random() < 0.2:
+        name[: rng.choice((0, 1))] = [rng.choice(TITLES)]
+    return name
+
+
+def _name(names: Sequence[str], rng: random.Random) -> str:
+    """Return one of the names, or a word that no treebank has: parts of two, some with a prefix."""
+    one, two = rng.choice(names), rng.choice(names)
+    chance = rng.random()
+    if chance < 0.5:
+        return one
+    made = one[: (len(one) + 1) // 2] + two[len(two) // 2 :]
+    return made if chance < 0.9 else rng.choice(PREFIXES) + made
+
+
+def _capitalise(words: Sequence[_Word], docs: Sequence[Doc], rng: random.Random) -> list[_Word]:
+    """Put capital letters in all sentences or in some. Half of these become headings: lines of
+    their own, without a full stop."""
     every, short = rng.random() < 0.5, rng.random() < 0.5
-    chosen = True
-    for word in words:
-        if chosen and (short or len(word.text) > 3):
-            word.text = word.text[:1].upper() + word.text[1:]
-        if word.last:
-            chosen = every or rng.random() < 0.5
+    heads = _heads(docs)
+    changed: list[_Word] = []
+    chosen, first = True, 0
+    for at, word in enumerate(words, 1):
+        if not word.last:
+            continue
+        sentence, first = list(words[first:at]), at
+        if chosen:
+            apart = True
+            for one in sentence:
+                if apart and (short or len(one.text) > 3):
+                    one.text = one.text[:1].upper() + one.text[1:]
+                # "don't" is two words
+                apart = bool(one.after) or not one.text.isalnum()
+            if rng.random() < 0.5:
+                if len(sentence) > 1 and word.text in FULL_STOPS and word.token not in heads:
+                    sentence.pop()
+                    sentence[-1].after, sentence[-1].last = word.after, True
+                for end in [*changed[-1:], sentence[-1]]:
+                    end.after = end.after and rng.choice(("\n", "\n\n"))
+        changed += sentence
+        chosen = every or rng.random() < 0.5
+    return changed
 
 
 def _without_marks(words: list[_Word], docs: Sequence[Doc], rng: random.Random) -> list[_Word]:
     """Remove full stops of sentences or all punctuation; words stay apart."""
     every = rng.random() < 0.3
-    headed = docs[0].has_annotation("DEP")
-    # a root is its own head
-    heads = {t.head.i + first for doc, first in _offsets(docs) for t in doc if headed}
+    heads = _heads(docs)
     kept: list[_Word] = []
     for word in words:
         final = word.last and word.text in FULL_STOPS and (every or rng.random() < 0.8)
@@ -169,6 +233,12 @@ def _without_marks(words: list[_Word], docs: Sequence[Doc], rng: random.Random) 
         else:
             kept.append(word)
     return kept
+
+
+def _heads(docs: Sequence[Doc]) -> set[int]:
+    """Return the numbers of tokens that are heads, roots among them, which are their own."""
+    headed = docs[0].has_annotation("DEP")
+    return {t.head.i + first for doc, first in _offsets(docs) for t in doc if headed}
 
 
 def _lower(words: list[_Word], rng: random.Random) -> None:
