@@ -153,6 +153,8 @@ def test_sentences_and_tokens_of_the_web(nlp: Language) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "Marie Curie was a chemist.",
+        "Ms. Marie Curie was a chemist.",
         "Frida Kahlo was a painter.",
         "Ms. Frida Kahlo was a painter.",
         "Yesterday, Marie Kahlo left for Rome.",
