@@ -190,8 +190,8 @@ def neighbour_insertions(sample: Sample, inserted: Collection[str]) -> dict[str,
 
 
 def similar_words(sample: Sample, words: Collection[str], most: int = 5) -> Families:
-    """Return for each of `words` the `most` others that best share its following words. The weight
-    is Bhattacharyya's coefficient of the following words, from 0 to 1."""
+    """Return for each of `words` the `most` others whose next words are most alike. The
+    weight is Bhattacharyya's coefficient of the following words, from 0 to 1."""
     following: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for sentence, _ in sample:
         for word, after in pairwise(map(key_of, sentence)):
@@ -261,8 +261,8 @@ def text_model(
     letters: Families,
     shares: Weights,
 ) -> ErrorModel:
-    """Return a model of these kinds and all noise, calibrated to `shares`. Raises ValueError if the
-    text has no words."""
+    """Return an error model: these kinds and all noise, calibrated to `shares`. Raises ValueError
+    without words."""
     if not counts.counts:
         raise ValueError("no words in the text to learn errors from")
     noise = dict.fromkeys(Noise, 1.0)

@@ -166,5 +166,5 @@ class ErrorModel:
 
 
 def key_of(word: str) -> str:
-    """Return a word in the form that tables have."""
+    """Return a word as the tables spell it."""
     return "I" if word == "I" else word.lower().replace("’", "'")

@@ -212,7 +212,7 @@ def _is_shouted(words: Sequence[str]) -> bool:
 
 
 def usual_form(word: str, is_first: bool, model: ErrorModel) -> str:
-    """Return a well-known word in its case within a sentence; "" for other words."""
+    """Return a well-known word in its case inside a sentence; "" for other words."""
     if word in model.words:
         return word
     lower = uncapitalised(word)

@@ -132,7 +132,7 @@ def silver(
     """Annotate TEXT with MODEL and write the sentences, with the layers that MODEL is sure of.
 
     Other layers are written as missing, and sentences with only tags are left out. `evaluate
-    --calibrate` shows how accurate a threshold is. If it is stopped, the same command continues
+    --calibrate` shows the accuracy at a threshold. If it is stopped, the same command continues
     after the last complete file.
     """
     with clear_errors("silver"):

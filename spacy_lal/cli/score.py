@@ -72,10 +72,9 @@ def score_roles(
     """Print precision, recall and F1 of semantic roles, as srl-eval.pl of CoNLL-2005 does.
 
     Predicates are taken as given: predicted ones that aren't gold are skipped, unless --end-to-end.
-    As in the program, a predicate with another lemma is another one, all of whose arguments are
-    missed.
-    Both files have the same sentences, a blank line after each; a row a token: the lemma of a
-    predicate or "-", then a column for each predicate of the sentence. Files may be compressed
+    As in the program, all arguments of a gold predicate are missed if its predicted lemma differs.
+    Both files have the same sentences, a blank line after each. Each token has a row: the lemma of
+    a predicate or "-", then a column for each predicate of the sentence. Files may be compressed
     (.gz, .bz2, .xz).
     """
     with clear_errors("score"):

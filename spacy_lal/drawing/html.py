@@ -99,9 +99,9 @@ def _opening(sentence: Sentence, phrase: Phrase, number: int) -> str:
 def errors_html(sentences: Iterable[Sentence], *, threshold: float | None = None) -> str:
     """Draw sentences with errors underlined, and followed by corrections if there are any.
 
-    Lines are stronger for more probable errors. threshold: least error probability of marked words,
-    instead of the sentences' errors. Raises ValueError for a threshold outside 0..1, or if words
-    have no probabilities.
+    Lines are stronger for more probable errors. threshold: mark words of at least this error
+    probability, not the sentences' errors. Raises ValueError for a threshold outside 0..1, or if
+    words have no probabilities.
     """
     sentences = list(sentences)
     if threshold is not None:

@@ -137,7 +137,7 @@ class PennTreebank(_NumberedTreebank):
         return parts
 
     def parse(self, text: str, source: str, losses: Losses) -> Iterable[TreebankSentence]:
-        """Yield sentences with tags and constituents without functions, all escapes undone."""
+        """Yield sentences with tags and constituents; drop functions, undo escapes."""
         trees = parse_treebank(text, source=source, unescape=ptb_unescape)
         return clean_sentences(numbered(trees, source), losses)
 

@@ -182,7 +182,7 @@ def tree_phrases(bits: Sequence[str], *, source: str, line: int) -> list[Labelle
 def column_spans(
     cells: Sequence[str], kind: str = "role", *, source: str, line: int
 ) -> list[LabelledSpan]:
-    """Return the spans in preorder of one predicate's roles, or of phrases. Raises FormatError for
+    """Return in preorder the spans of one predicate's roles, or of phrases. Raises FormatError for
     a malformed column, NestedRoles for a role within a role."""
     spans: list[LabelledSpan] = []
     opened: list[int] = []

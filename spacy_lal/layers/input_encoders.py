@@ -205,11 +205,11 @@ class PositionInputEncoder(TagReader):
 class BranchInput(InputSettings):
     """Two branches, one of which bypasses label attention (`spacy-lal.BranchRows.v1`).
 
-    The input of Vu-Tran et al. (section 2.1, figure 1). The first branch is tok2vec's vectors, of a
-    pretrained encoder, or with `bilstm` (`spacy-lal.BiLSTMRows.v1`) a BiLSTM over them. The second,
-    `width` wide, is the input of label attention: half content, half learned positions. content:
-    the expected embedding of the word's part-of-speech tag ("tag"), or its projected vector
-    ("word"; the paper's table 3). With `bilstm`, `tags` is a setting of it.
+    The input of Vu-Tran et al. (section 2.1, figure 1). The first branch has the vectors of
+    tok2vec (a pretrained encoder) or of a BiLSTM over it (`bilstm`, `spacy-lal.BiLSTMRows.v1`).
+    The second, `width` wide, is the input of label attention: half content, half learned positions.
+    content: the expected embedding of the word's part-of-speech tag ("tag"), or its projected
+    vector ("word"; the paper's table 3). If there is a `bilstm`, set `tags` in it.
     """
 
     name: ClassVar[str] = "spacy-lal.BranchRows.v1"

@@ -15,8 +15,8 @@ NAME = "@misc"
 class Settings:
     """The part of a config that determines a part of a network.
 
-    A subclass is a frozen dataclass registered under `name`; its fields are the settings in a
-    config: JSON, or Settings themselves. Raises ValueError for a value that a field's `Literal`
+    A subclass is a frozen dataclass registered under `name`. Its fields are the settings in a
+    config: JSON values or Settings. Raises ValueError for a value that a field's `Literal`
     doesn't have; a subclass with its own `__post_init__` calls this one.
     """
 

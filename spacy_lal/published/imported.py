@@ -33,7 +33,7 @@ VECTORS = {
 
 
 def character_table(values: list[str]) -> dict[str, Any]:
-    """Return settings of a `Table` of characters, five of which are special, in benepar and LAL."""
+    """Return settings of benepar's and LAL's `Table` of characters; five values are special."""
     unknown, start, start_word, stop_word, stop = map(values.index, "\0\1\2\3\4")
     around = [start_word], [stop_word]
     ends = {"unknown": unknown, "start": start, "stop": stop}

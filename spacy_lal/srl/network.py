@@ -278,5 +278,5 @@ def _by_predicate(
 
 
 def places(tokens: Collection[int], sentence: Sentence) -> list[int]:
-    """Return a sentence's words, as indices in the sentence, whose tokens are in `tokens`."""
+    """Return the places, in the sentence, of words whose tokens are in `tokens`."""
     return [i for i, token in enumerate(sentence.words.tolist()) if token in tokens]
