@@ -20,7 +20,7 @@ from ..batching.batches import SentenceBatch, differentiate
 from ..batching.sentences import Sentence, heads_in_words, in_words
 from ..parsing.component import DEFAULT_INPUT, ParserPipe
 from ..parsing.gold_trees import gold_heads, token_heads
-from ..parsing.kept_scores import KEPT
+from ..parsing.kept_scores import KEPT, KeptScores
 from ..pipeline.component import register_factory
 from ..pipeline.examples import Counts, Names, Reader
 from ..pipeline.writers import WROTE, Parses
@@ -308,10 +308,7 @@ class LisaSRL(ParserPipe):
             else None
             for doc in docs
         ]
-        to_decode = [
-            KEPT.get(doc) if doc_heads is not None else None
-            for doc, doc_heads in zip(docs, heads, strict=True)
-        ]
+        kept_scores = _kept_scores(docs, sentences)
         given = [Given() for _ in sentences]
         for k, sentence in enumerate(sentences):
             d = sentence.doc
@@ -323,7 +320,7 @@ class LisaSRL(ParserPipe):
                 given[k] = given[k]._replace(heads=of_words, relations=names)
             if (spans := constituents[d]) is not None:
                 given[k] = given[k]._replace(constituents=in_words(spans, sentence))
-            if (kept := to_decode[d]) is not None:
+            if (kept := kept_scores[d]) and doc_heads is not None:
                 scores = kept.by_words.get((sentence.start, len(sentence.words)))
                 if scores is not None:
                     names = [number.get(relation, -1) for relation in kept.parser.relations]
@@ -359,7 +356,7 @@ class LisaSRL(ParserPipe):
                 continue
             own = {k: of._replace(doc=0) for k, of in enumerate(sentences) if of.doc == number}
             trees = {k: cast(LisaParse, parses[k]).tree for k in own if k in parses}
-            if len(trees) == len(kept.by_words) and None not in trees.values():
+            if trees and None not in trees.values():
                 again = {new: trees[k] for new, k in enumerate(own) if k in trees}
                 kept.parser.write_trees([doc], (list(own.values()), again))
 
@@ -397,6 +394,20 @@ class LisaSRL(ParserPipe):
             head_scores = score_attachment(examples)
             scores |= {name: head_scores[name] for name in ("dep_uas", "dep_las")}
         return scores
+
+
+def _kept_scores(docs: list[Doc], sentences: list[Sentence]) -> list[KeptScores | None]:
+    """Return the scores that a parser kept of each Doc, if it read the same sentences: trees are
+    decoded again for all of a Doc or for none of it."""
+    read: list[set[tuple[int, int]]] = [set() for _ in docs]
+    for sentence in sentences:
+        if sentence.parsed and len(sentence.words):
+            read[sentence.doc].add((sentence.start, len(sentence.words)))
+    found = map(KEPT.get, docs)
+    return [
+        kept if kept and kept.by_words.keys() == own else None
+        for kept, own in zip(found, read, strict=True)
+    ]
 
 
 def _written(doc: Doc) -> set[str]:

@@ -342,6 +342,23 @@ def test_trees_decoded_with_both_networks_agree_with_heads(decoded_again):
     assert annotations(apart) != annotations(docs)
 
 
+def test_a_doc_of_other_sentences_keeps_the_trees_of_the_parser(decoded_again):
+    """LISA reads the long sentence in pieces, and the short one as the parser does."""
+    nlp = decoded_again
+    lisa, parser = nlp.get_pipe("lisa_srl"), nlp.get_pipe("lal_constituency")
+    lisa.reading = replace(lisa.reading, max_sentence_length=6)
+    lisa._configure_model()
+    words = ["The cat sat on the mat .".split(), "Dogs eat and cats sat .".split()]
+    starts = [i == 0 for sentence in words for i in range(len(sentence))]
+
+    def annotated(keep):
+        parser.keep_scores = keep
+        return annotations([nlp(Doc(nlp.vocab, words=[*words[0], *words[1]], sent_starts=starts))])
+
+    assert annotated(True) == annotated(False)
+    assert not KEPT
+
+
 def test_scores_are_kept_no_longer_than_docs(decoded_again):
     nlp = decoded_again
     with nlp.select_pipes(disable=["lisa_srl"]):
