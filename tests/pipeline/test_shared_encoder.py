@@ -348,7 +348,10 @@ def test_a_doc_of_other_sentences_keeps_the_trees_of_the_parser(decoded_again):
     lisa, parser = nlp.get_pipe("lisa_srl"), nlp.get_pipe("lal_constituency")
     lisa.reading = replace(lisa.reading, max_sentence_length=6)
     lisa._configure_model()
-    words = ["The cat sat on the mat .".split(), "Dogs eat and cats sat .".split()]
+    words = [
+        ["The", "cat", "sat", "on", "the", "mat", "."],
+        ["Dogs", "eat", "and", "cats", "sat", "."],
+    ]
     starts = [i == 0 for sentence in words for i in range(len(sentence))]
 
     def annotated(keep):
