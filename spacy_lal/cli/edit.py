@@ -65,7 +65,7 @@ def _setting(text: str) -> tuple[str, Any]:
         raise ValueError(f"--set {text}: write a setting and its value, as components.a.b=3")
     if not place.startswith(("components.", "nlp.")):
         raise ValueError(f"{place}: only settings of [components] and [nlp] can be changed")
-    without_weights = (".sentences", ".max_batch_spans", ".prediction")
+    without_weights = (".sentences", ".max_batch_spans", ".prediction", ".cache")
     if ".model." in place and not place.endswith(without_weights):
         raise ValueError(f"{place}: this is stored with the weights and can't be changed")
     return place, parse_config_overrides([f"--{place}", value])[place]

@@ -236,6 +236,38 @@ def test_make_en_lal_md(
         assert str(tmp_path).encode() not in path.read_bytes()
 
 
+def test_make_en_lal_lg(
+    project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
+) -> None:
+    run_here("convert-ewt", "projects/english", **variables)
+    corpus = project / "projects/english/corpus"
+    for name in ("gum", "masc", "craft", "textbook"):
+        place = corpus / ("textbook.spacy" if name == "textbook" else f"train/{name}.spacy")
+        shutil.copy(corpus / "train/ewt/train.spacy", place)
+    (tmp_path / "bert").mkdir()
+    write_bert(tmp_path / "bert", ["Tea", "cools", "it", "."])
+    run_here(
+        "make-en-lal-lg",
+        "projects/english",
+        **variables,
+        lg_encoder=str(tmp_path / "bert"),
+        begin="null",
+        lg_options=(
+            f" {FEW_STEPS} {FEW_WORDS} --components.tok2vec.model.sha256 null"
+            " --components.tok2vec.model.layers 2 --components.tok2vec.model.trained_from 1"
+            " --system.encoder_width 32"
+        ),
+    )
+    (model,) = (project / "packages/en_lal_lg/en_lal_lg").glob("en_lal_lg-*")
+    nlp = spacy.load(model)
+    assert nlp.get_pipe("lal_constituency").keep_scores
+    assert nlp.config["components"]["tok2vec"]["model"]["cache"] is None
+    assert (model / "tok2vec/model.safetensors").exists()
+    doc = nlp("Tea cools. It does not!")
+    assert {"constituents", "srl"} <= set(doc.spans)
+    assert "mpnet" in str(nlp.meta["sources"])
+
+
 @pytest.mark.parametrize(
     ("workflow", "leg", "version", "trains"),
     [
