@@ -45,9 +45,9 @@ _TRACE = re.compile(r"\*[A-Za-z]+\*?[-\d]*")
 
 
 class Contents:
-    """Counts of words and labels; length, place and beginning of the longest sentences; words and
-    sentences with heads that cross (see `crossing_words`), and the first place; number and first example of what is odd,
-    by kind."""
+    """Counts of words and labels; length, place and beginning of the longest sentences; number of
+    words with heads that cross (see `crossing_words`), of their sentences, and the first place;
+    number and first example of what is odd, by kind."""
 
     def __init__(self) -> None:
         self.sentences = self.words = 0

@@ -170,7 +170,8 @@ def test_chains_and_crossings():
     assert crossing_words([1, 1, 1]) == crossing_words([]) == 0
     assert crossing_words([2, 1, 1]) == 1
     assert crossing_words([2, 3, 2, 2]) == 1
-    assert crossing_words([2, 3, 3, 3]) == 2
+    assert crossing_words([2, 3, 3, 3]) == 1
+    assert crossing_words([2, 3, 4, 4, 4]) == 2
 
 
 def test_bad_input(tmp_path):
