@@ -45,9 +45,7 @@ def corpus_files(path: Path) -> list[Path]:
     known = (*DOC_SUFFIXES, *TEXT_FORMATS)
     if not path.is_dir():
         if _suffix(path) not in known:
-            raise ValueError(
-                f"{path} doesn't say its format: it ends in none of {', '.join(known)}"
-            )
+            raise ValueError(f"{path} doesn't end in {', '.join(known)}")
         return [path]
     settings = settings_of(path)
     if settings is None:

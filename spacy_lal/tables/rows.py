@@ -19,18 +19,20 @@ from ..annotations.span_groups import current_spans, span_scores
 Row = dict[str, Any]
 
 _PLACE = ("doc", "id", "sentence")
+_SPAN = ("start", "end", "text")
 TOKEN_COLUMNS = (
     *(*_PLACE, "token", "start", "text", "lemma", "pos", "tag", "morph", "head", "relation"),
     "entity",
 )
-CONSTITUENT_COLUMNS = (
-    *(*_PLACE, "start", "end", "label", "text", "parent", "depth", "head", "score"),
-)
+"""Columns of `token_rows`."""
+CONSTITUENT_COLUMNS = (*_PLACE, "label", *_SPAN, "parent", "depth", "head", "score")
+"""Columns of `constituent_rows`."""
 FRAME_COLUMNS = (
-    *(*_PLACE, "frame", "predicate", "verb", "lemma", "roleset", "role", "start", "end", "text"),
-    *("head", "score"),
+    *(*_PLACE, "frame", "predicate", "verb", "lemma", "roleset", "role", *_SPAN, "head", "score"),
 )
-ERROR_COLUMNS = (*_PLACE, "start", "end", "label", "text", "score")
+"""Columns of `frame_rows`."""
+ERROR_COLUMNS = (*_PLACE, "label", *_SPAN, "score")
+"""Columns of `error_rows`."""
 
 
 def token_rows(docs: Doc | Iterable[Doc]) -> Iterator[Row]:
@@ -62,8 +64,8 @@ def constituent_rows(docs: Doc | Iterable[Doc]) -> Iterator[Row]:
                 above.pop()
             parent = above[-1].label_ if above else ""
             values = (
-                *(span.start, span.end, span.label_, span.text, parent, len(above)),
-                *(_head(span), score),
+                *(span.label_, span.start, span.end, span.text),
+                *(parent, len(above), _head(span), score),
             )
             above.append(span)
             yield dict(zip(CONSTITUENT_COLUMNS, (*places[span.start], *values), strict=True))
@@ -90,7 +92,7 @@ def error_rows(docs: Doc | Iterable[Doc]) -> Iterator[Row]:
     since."""
     for places, doc in _placed(docs):
         for span, label, score in grammar_errors(doc):
-            values = (span.start, span.end, label, span.text, score)
+            values = (label, span.start, span.end, span.text, score)
             yield dict(zip(ERROR_COLUMNS, (*places[span.start], *values), strict=True))
 
 

@@ -52,12 +52,12 @@ def test_tokens(doc: Doc) -> None:
 def test_constituents(doc: Doc) -> None:
     found = [tuple(row.values())[2:] for row in tables.constituent_rows(doc)]
     assert found == [
-        (0, 0, 6, "S", "Anna sees\nthe dog.", "", 0, 1, 0.5),
-        (0, 0, 1, "NP", "Anna", "S", 1, 0, 1.0),
-        (0, 1, 5, "VP", "sees\nthe dog", "S", 1, 1, 0.75),
-        (0, 3, 5, "NP", "the dog", "VP", 2, 4, 1.0),
-        (1, 6, 8, "S", "It sleep", "", 0, 7, 1.0),
-        (1, 6, 8, "VP", "It sleep", "S", 1, 7, 1.0),
+        (0, "S", 0, 6, "Anna sees\nthe dog.", "", 0, 1, 0.5),
+        (0, "NP", 0, 1, "Anna", "S", 1, 0, 1.0),
+        (0, "VP", 1, 5, "sees\nthe dog", "S", 1, 1, 0.75),
+        (0, "NP", 3, 5, "the dog", "VP", 2, 4, 1.0),
+        (1, "S", 6, 8, "It sleep", "", 0, 7, 1.0),
+        (1, "VP", 6, 8, "It sleep", "S", 1, 7, 1.0),
     ]
 
 
@@ -72,8 +72,8 @@ def test_frames_and_errors(doc: Doc) -> None:
     ]
     assert list(tables.error_rows(doc)) == [
         {
-            **{"doc": 0, "id": "a", "sentence": 1, "start": 7, "end": 8},
-            **{"label": "R:VERB", "text": "sleep", "score": 0.875},
+            **{"doc": 0, "id": "a", "sentence": 1, "label": "R:VERB"},
+            **{"start": 7, "end": 8, "text": "sleep", "score": 0.875},
         }
     ]
 
