@@ -1,7 +1,7 @@
 """How many universal tags are those of a treebank, derived from its own tags and relations, from
 its tags alone, and from those that a pipeline finds for its words.
 
-    python benchmarks/universal_tags.py en_ewt-ud-dev.conllu --model en_lal_sm
+    python benchmarks/universal_tags.py en_ewt-ud-dev.conllu [--model en_lal_sm]
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import partial
@@ -74,9 +75,8 @@ class Contents:
         self.words += size
         if len(self.longest) < LONGEST or size > self.longest[-1][0]:
             said = f"{at}: {' '.join(sentence.words[:8])}"
-            self.longest = sorted([*self.longest, (size, said)], key=lambda pair: -pair[0])[
-                :LONGEST
-            ]
+            longest = sorted([*self.longest, (size, said)], key=lambda pair: -pair[0])
+            self.longest = longest[:LONGEST]
         if crossed := crossing_words(heads):
             words, sentences, first = self.crossing
             self.crossing = words + crossed, sentences + 1, first or at
@@ -98,6 +98,7 @@ class Contents:
         index = WordIndex(doc)
         has_trees = CONSTITUENTS_KEY in doc.spans
         phrases = index.spans(get_constituents(doc))
+        starts = [phrase[0] for phrase in phrases]
         has = doc.has_annotation
         sentences = doc.sents if doc.has_annotation("SENT_START") else [doc[:]]
         for number, sentence in enumerate(sentences, start=1):
@@ -106,7 +107,8 @@ class Contents:
             if not words:
                 continue
             heads = [head - 1 if head else k for k, head in enumerate(word_heads(words))]
-            inside = [(i - start, j - start, x) for i, j, x in phrases if start <= i and j <= end]
+            own = phrases[bisect_left(starts, start) : bisect_left(starts, end)]
+            inside = [(i - start, j - start, label) for i, j, label in own]
             found = TreebankSentence(
                 [word.text for word in words],
                 tags=[word.tag_ for word in words] if has("TAG") else None,

@@ -54,17 +54,14 @@ def _with_mark(node: ConstituentTree) -> ConstituentTree:
 
 def _depths(heads: Sequence[int]) -> list[int]:
     """Return the number of words above each word. Raises ValueError for a cycle."""
-    known: dict[int, int] = {}
+    depths = [-1] * len(heads)
     for word in range(len(heads)):
-        path = []
-        at = word
-        while at not in known and heads[at] != at:
-            path.append(at)
-            at = heads[at]
+        path = [word]
+        while depths[path[-1]] < 0 and heads[path[-1]] != path[-1]:
+            path.append(heads[path[-1]])
             if len(path) > len(heads):
                 raise ValueError(f"a cycle in the heads at word {word}")
-        depth = known.setdefault(at, 0)
-        for at in reversed(path):
-            depth += 1
-            known[at] = depth
-    return [known[word] for word in range(len(heads))]
+        top = max(depths[path[-1]], 0)
+        for depth, at in enumerate(reversed(path), start=top):
+            depths[at] = depth
+    return depths
