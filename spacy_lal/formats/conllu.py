@@ -61,7 +61,8 @@ class Conllu(Files):
         return to_sentence(found, self.tags)
 
     def write(self, doc: Doc) -> str:
-        return format_conllu(doc, str(doc.user_data.get("id", "")))
+        name = doc.user_data.get("id")
+        return format_conllu(doc, "" if name is None else str(name))
 
 
 @dataclass

@@ -9,7 +9,7 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_lal.annotations import set_constituents
-from spacy_lal.formats.conllu import format_conllu, parse_conllu, to_sentence
+from spacy_lal.formats.conllu import Conllu, format_conllu, parse_conllu, to_sentence
 
 
 def test_rows() -> None:
@@ -81,6 +81,10 @@ def test_trees_come_back() -> None:
     text = format_conllu(doc)
     (found,) = parse_conllu(text)
     assert found.id == "weblog-7"
+    for name, expected in ((None, "weblog-7"), (7, "7-1")):
+        doc.user_data["id"] = name
+        (found,) = parse_conllu(Conllu().write(doc))
+        assert found.id == expected
     assert to_sentence(found)[0].constituents == [(0, 4, "S"), (0, 4, "VP"), (1, 4, "PRN")]
     (without,) = parse_conllu(text.replace("# constituency", "# other"))
     assert to_sentence(without)[0].constituents is None
