@@ -54,31 +54,45 @@ def through_pipeline(
     read: Callable[[Record, Doc], T],
     *,
     batch_tokens: int = BATCH_TOKENS,
+    one_sentence: bool = False,
 ) -> Iterator[Found[T]]:
     """Yield `read(record, annotated Doc)` for each record, in order.
 
-    batch_tokens: size of a batch; its last text may exceed it.
+    batch_tokens: size of a batch; its last text may exceed it. one_sentence: whether each text is
+    given to the pipeline as one sentence.
     A batch's Docs, strings and lexemes are freed with it (`nlp.memory_zone`, which must not be
     nested). So `read` must return none of spaCy's objects, and the source of the records must not
     use `nlp`. The texts of a failed batch are annotated one by one.
     """
     left = iter(records)
+    make = partial(_one_sentence, nlp) if one_sentence else nlp.make_doc
     while True:
         with nlp.memory_zone():
-            found = _batch(nlp, left, read, batch_tokens)
+            found = _batch(nlp, make, left, read, batch_tokens)
         if not found:
             return
         yield from found
 
 
+def _one_sentence(nlp: Language, text: str) -> Doc:
+    doc = nlp.make_doc(text)
+    for token in doc:
+        token.is_sent_start = token.i == 0
+    return doc
+
+
 def _batch(
-    nlp: Language, records: Iterator[Record], read: Callable[[Record, Doc], T], batch_tokens: int
+    nlp: Language,
+    make: Callable[[str], Doc],
+    records: Iterator[Record],
+    read: Callable[[Record, Doc], T],
+    batch_tokens: int,
 ) -> list[Found[T]]:
     batch: list[tuple[Record, Doc | None]] = []
     tokens = 0
     while tokens < batch_tokens and (record := next(records, None)) is not None:
         try:
-            doc = nlp.make_doc(record["text"])
+            doc = make(record["text"])
         except Exception:
             doc = None
         batch.append((record, doc))
@@ -90,7 +104,8 @@ def _batch(
     except Exception:
         annotated = repeat(None)
     return [
-        _found(nlp, record, None if doc is None else next(annotated), read) for record, doc in batch
+        _found(nlp, make, record, None if doc is None else next(annotated), read)
+        for record, doc in batch
     ]
 
 
@@ -102,12 +117,16 @@ def _piped(nlp: Language, docs: list[Doc]) -> list[Doc]:
 
 
 def _found(
-    nlp: Language, record: Record, doc: Doc | None, read: Callable[[Record, Doc], T]
+    nlp: Language,
+    make: Callable[[str], Doc],
+    record: Record,
+    doc: Doc | None,
+    read: Callable[[Record, Doc], T],
 ) -> Found[T]:
     """Return what is read from an annotated Doc. Without it, the text is annotated by itself."""
     try:
         if doc is None:
-            (doc,) = _piped(nlp, [nlp.make_doc(record["text"])])
+            (doc,) = _piped(nlp, [make(record["text"])])
         return Found(record, read(record, doc))
     except Exception as error:
         return Found(record, None, told(error))

@@ -27,21 +27,30 @@ def check_same(folder: Path, name: str, settings: Mapping[str, Any]) -> None:
     FileExistsError if the folder has other files under the names of output files."""
     path = folder / name
     plain = json.loads(json.dumps(settings))
-    if not path.exists():
+    before = settings_of(folder, name)
+    if before is None:
         if others := sorted(folder.glob("part-*")):
             raise FileExistsError(f"{others[0]} is there, but no {name}: take another folder")
         with whole_file(path) as unfinished:
             srsly.write_json(unfinished, plain)
         return
-    try:
-        before = dict(srsly.read_json(path))
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{path} should hold the settings of a run in JSON: {error}") from error
     for setting in plain | before:
         there, here = before.get(setting), plain.get(setting)
         if there != here:
             said, wanted = str(there)[:200], str(here)[:200]
             raise ValueError(f"{folder} was made with {setting} {said}, not {wanted}")
+
+
+def settings_of(folder: Path, name: str = SETTINGS) -> dict[str, Any] | None:
+    """Return the settings in this file of the folder, None without the file. Raises ValueError if
+    the file holds no settings."""
+    path = folder / name
+    if not path.exists():
+        return None
+    try:
+        return dict(srsly.read_json(path))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} should hold the settings of a run in JSON: {error}") from error
 
 
 def describe(nlp: Language) -> str:

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from spacy.language import Language
-from spacy.tokens import Doc, SpanGroup
+from spacy.tokens import Doc, Span, SpanGroup
 from spacy.vocab import Vocab
 
 from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies, set_errors
@@ -21,8 +21,13 @@ Record = dict[str, Any]
 """Text with "text", "id", "offset" (in characters of the original), kept fields and layers."""
 DIGITS = 6
 """Decimals of scores; threads change the seventh."""
-WORDS = {"tags": "TAG", "pos": "POS", "lemmas": "LEMMA"}
-"""Layers with one string per token, and their names in spaCy."""
+WORDS = {
+    "tags": ("TAG", "tag_"),
+    "pos": ("POS", "pos_"),
+    "lemmas": ("LEMMA", "lemma_"),
+    "morphs": ("MORPH", "morph"),
+}
+"""Layers with one string per token, their names in spaCy, and the attributes of tokens."""
 PROBE = "This is it."
 """Text that shows which layers a pipeline writes."""
 Layers = Collection[str] | None
@@ -61,7 +66,8 @@ class AnnotatedText(Part):
     """Text with its annotation; missing layers are None.
 
     words: all tokens, with whitespace. starts: character offset of each token in the text. heads:
-    index of every token's head; a root is its own head. unparsed: sentences that the parser
+    index of every token's head; a root is its own head. morphs: `Key=Value|…`. entities: names, by
+    another component. unparsed: sentences that the parser
     skipped.
     error_scores: error probability of every token."""
 
@@ -74,8 +80,10 @@ class AnnotatedText(Part):
     tags: Sequence[str] | None = None
     pos: Sequence[str] | None = None
     lemmas: Sequence[str] | None = None
+    morphs: Sequence[str] | None = None
     heads: Sequence[int] | None = None
     relations: Sequence[str] | None = None
+    entities: Sequence[LabelledPlace] | None = None
     constituents: Sequence[LabelledPlace] | None = None
     unparsed: Sequence[Place] | None = None
     frames: Sequence[FrameRecord] | None = None
@@ -93,7 +101,7 @@ class AnnotatedText(Part):
             raise ValueError("'heads' need 'relations'")
         tokens = [(f"heads[{i}]", head) for i, head in enumerate(self.heads or ())]
         spans: list[tuple[str, Place]] = []
-        for name in ("sentences", "constituents", "unparsed", "errors"):
+        for name in ("sentences", "entities", "constituents", "unparsed", "errors"):
             spans += [(f"{name}[{i}]", s) for i, s in enumerate(getattr(self, name) or ())]
         for i, frame in enumerate(self.frames or ()):
             tokens.append((f"frames[{i}].predicate", frame.predicate))
@@ -164,12 +172,14 @@ def _layers(doc: Doc, layers: Layers) -> Iterator[tuple[str, list[Any]]]:
         found = doc.sents if starts else [doc[:]]
         yield "sentences", [{"start": sent.start, "end": sent.end} for sent in found]
     # spaCy says that a Doc without tokens has all annotation
-    for layer, attribute in WORDS.items():
-        if has(layer, doc.has_annotation(attribute)):
-            yield layer, [getattr(token, f"{attribute.lower()}_") for token in doc]
+    for layer, (name, attribute) in WORDS.items():
+        if has(layer, doc.has_annotation(name)):
+            yield layer, [str(getattr(token, attribute)) for token in doc]
     if has("heads", doc.has_annotation("DEP")):
         yield "heads", [token.head.i for token in doc]
         yield "relations", [token.dep_ for token in doc]
+    if has("entities", doc.has_annotation("ENT_IOB")):
+        yield "entities", [_span(entity, None) for entity in doc.ents]
     if has("constituents", CONSTITUENTS_KEY in doc.spans):
         there = CONSTITUENTS_KEY in doc.spans
         group = doc.spans[CONSTITUENTS_KEY] if there else SpanGroup(doc)
@@ -222,6 +232,8 @@ def record_doc(record: Record, vocab: Vocab) -> Doc:
         raise ValueError(f"record {record.get('id')!r}: its words are not those of its text")
     if record.get("heads") is not None:
         set_dependencies(doc, record["heads"], record["relations"])
+    if (entities := record.get("entities")) is not None:
+        doc.set_ents([Span(doc, *span) for span in _spans(entities)[0]])
     if (phrases := record.get("constituents")) is not None:
         unparsed = [(place["start"], place["end"]) for place in record.get("unparsed") or ()]
         set_constituents(doc, *_spans(phrases), unparsed=unparsed)

@@ -21,11 +21,13 @@ from typing import Any, NamedTuple
 from spacy.language import Language
 from spacy.util import is_package, logger
 
+from ..annotations.universal_tags import universal_tags
 from ..formats.files import alone_in
 from .annotating import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
 from .other_language import other_language
-from .shards import FORMATS, AnnotateSettings, Shard, cut_shards, make_shard, shard_name
+from .records import PROBE, layers_of
+from .shards import FORMATS, AnnotateSettings, Shard, cut_shards, make_shard, shard_names
 from .texts import Texts, told
 
 Make = Callable[[Shard], Counts]
@@ -84,9 +86,7 @@ def annotate_texts(
     run is writing there, ChildProcessError if a process ends."""
     # on Ray, GPUs are elsewhere
     nlp = load(model, workers.threads, -1 if workers.engine is Engine.ray else workers.gpu)
-    key = FORMATS[settings.format].needs
-    if key and key not in nlp("This is it.").spans:
-        raise ValueError(f"{settings.format} needs doc.spans[{key!r}], which no component writes")
+    _check_layers(nlp, settings)
     described = {
         "spacy-lal": version("spacy-lal"),
         "pipeline": describe(nlp),
@@ -116,11 +116,12 @@ def annotate_texts(
                 if (counts := manifest.shards.get(shard.number)) is None:
                     yield shard
                     continue
-                path = output / shard_name(shard.number, settings)
+                paths = [output / name for name in shard_names(shard.number, settings)]
                 if counts.get("digest") != shard.digest:
-                    raise ValueError(f"{path} was made of another text: the input has changed")
-                if not path.exists():
-                    raise ValueError(f"{path}, complete before, is gone: take another folder")
+                    raise ValueError(f"{paths[0]} was made of another text: the input has changed")
+                for path in paths:
+                    if not path.exists():
+                        raise ValueError(f"{path}, complete before, is gone: take another folder")
                 there.append(Done(counts, True, shard.position))
             if 0 <= last < workers.processes - 1:
                 said = "%d processes, but files to write: %d. A smaller --shard-chars makes more"
@@ -133,9 +134,24 @@ def annotate_texts(
             yield Done(counts, False, shard.position)
         yield from there
         if more := [number for number in manifest.shards if number > last]:
-            name = shard_name(more[0], settings)
+            name = shard_names(more[0], settings)[0]
             raise ValueError(f"{output / name} is of text that the input no longer has")
         manifest.finish()
+
+
+def _check_layers(nlp: Language, settings: AnnotateSettings) -> None:
+    """Raise ValueError if no component writes what the settings need."""
+    layers = layers_of(nlp)
+    for name in settings.formats:
+        for layer in FORMATS[name].needs:
+            if layers is not None and layer not in layers:
+                raise ValueError(f"{name} needs {layer}, which no component writes")
+    if settings.upos:
+        doc = nlp(PROBE)
+        tags = [token.tag_ for token in doc]
+        if not all(universal_tags([token.text for token in doc], tags)):
+            found = " ".join(tags).strip() or "none"
+            raise ValueError(f"--upos needs tags of the Penn Treebank, found {found}")
 
 
 def maker(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 from spacy.attrs import DEP, HEAD, SENT_START
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
 
 from ..trees.tree import LabelledSpan
@@ -55,6 +55,21 @@ def bare_doc(
         sent_starts=starts,
         tags=[token.tag_ for token in tokens] if tags else None,
     )
+
+
+def word_heads(words: Sequence[Token]) -> list[int]:
+    """Return the number, from 1, of the nearest head of each word of a sentence that isn't
+    whitespace; 0 for the root and for words without a relation. If the root is whitespace, its
+    first dependent becomes the root and the head of the others."""
+    number = {word.i: k for k, word in enumerate(words, start=1)}
+    heads: list[int] = []
+    root = 0
+    for k, word in enumerate(words, start=1):
+        head = next((number[token.i] for token in word.ancestors if token.i in number), 0)
+        if not head and word.dep:
+            head, root = root, root or k
+        heads.append(head)
+    return heads
 
 
 def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -> None:

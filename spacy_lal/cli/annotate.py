@@ -10,8 +10,9 @@ import typer
 from wasabi import msg
 
 from ..annotate.annotating import load
+from ..annotate.manifest import settings_of
 from ..annotate.run import Done, Engine, Workers, annotate_texts
-from ..annotate.shards import FORMATS, AnnotateSettings
+from ..annotate.shards import FORMATS, SHARD_CHARS, AnnotateSettings, default_chars
 from ..annotate.texts import STDIN, Texts
 from .checks import GpuOption, ModelArgument, ThreadsOption, check_folder, clear_errors, values
 
@@ -27,12 +28,20 @@ def annotate(
         ),
     ],
     output: Annotated[Path, typer.Argument(help="Folder for the files.")],
-    format: Annotated[str, typer.Option(help=f"Output: {', '.join(FORMATS)}.")] = "jsonl",
+    format: Annotated[
+        str, typer.Option(help=f"Output: {', '.join(FORMATS)}; several with commas between them.")
+    ] = "jsonl",
     keep: Annotated[str, typer.Option(help="Input fields to copy, comma-separated.")] = "",
     text_field: Annotated[str, typer.Option(help="The field that has the text.")] = "text",
     input_format: Annotated[
         str, typer.Option(help="txt, jsonl or parquet, if file names don't show it.")
     ] = "",
+    one_per_line: Annotated[
+        bool, typer.Option("--one-per-line", help="Each text (in .txt, each line) is a sentence.")
+    ] = False,
+    upos: Annotated[
+        bool, typer.Option("--upos", help="Universal tags from Penn tags, where there are none.")
+    ] = False,
     engine: Annotated[
         Engine, typer.Option(help="What annotates: processes of this machine, or ray.")
     ] = Engine.processes,
@@ -45,8 +54,14 @@ def annotate(
         int, typer.Option(min=1, help="Texts of more characters are annotated in pieces.")
     ] = 100_000,
     shard_chars: Annotated[
-        int, typer.Option(min=1, help="Characters of text per output file.")
-    ] = 500_000,
+        int | None,
+        typer.Option(
+            min=1,
+            help=f"Characters of text per output file: {SHARD_CHARS:,}, or less for a small input "
+            "and several processes.",
+            show_default=False,
+        ),
+    ] = None,
     batch_tokens: Annotated[int, typer.Option(min=1, help="Tokens per batch.")] = 10_000,
 ) -> None:
     """Annotate the texts of INPUT with MODEL, and write files of about equal size.
@@ -58,7 +73,12 @@ def annotate(
         kept = tuple(values(keep))
         source = Texts(texts, input_format or None, text_field, kept)
         check_folder(output, [] if texts == STDIN else [Path(texts)], apart=True)
-        settings = AnnotateSettings(format, kept, max_chars, shard_chars, batch_tokens)
+        if shard_chars is None:  # a run that goes on keeps its size
+            before = (settings_of(output) or {}).get("shard_chars")
+            shard_chars = before or default_chars(source.size, n_process)
+        settings = AnnotateSettings(
+            format, kept, max_chars, shard_chars, batch_tokens, one_per_line, upos
+        )
         workers = Workers(n_process, threads, gpu_id, engine)
         failed = _summarise(
             _shown(annotate_texts(model, source, output, settings, workers), source), output

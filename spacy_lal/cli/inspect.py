@@ -1,22 +1,32 @@
-"""`inspect`: what files hold, before a conversion."""
+"""`inspect`: what treebanks and annotated corpora hold."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import srsly
 import typer
+from spacy.tokens import Doc
 
+from ..annotate.manifest import settings_of
+from ..annotate.reading import DOC_SUFFIXES, corpus_files, read_docs
+from ..annotations import CONSTITUENTS_KEY, get_constituents, get_errors, get_frames
+from ..annotations.words import WordIndex, word_heads
 from ..formats import penn_brackets as penn
-from ..formats.files import OPENERS, read_text
+from ..formats.files import OPENERS, read_text, whole_file
 from ..formats.treebank_format import Files, Losses
 from ..formats.treebank_sentence import TreebankSentence
 from ..trees.brackets import place
-from ..trees.tree import ROOT_LABELS, ConstituentTree
-from .checks import clear_errors
+from ..trees.nest import crossing
+from ..trees.tree import ROOT_LABELS, ConstituentTree, LabelledSpan
+from .checks import check_outputs, clear_errors
 from .convert import FORMATS
 
 SUFFIXES = {".m2": "m2", ".tsv": "tsv", ".json": "character-edits"} | dict.fromkeys(
@@ -26,6 +36,9 @@ SUFFIXES = {".m2": "m2", ".tsv": "tsv", ".json": "character-edits"} | dict.fromk
 BRACKETED = {"brackets", "ctb", "ftb", "ptb", "vtb"}
 """Formats of bracketed trees."""
 
+LONGEST = 3
+"""How many of the longest sentences are shown."""
+
 _NO_TEXT = {"ID", "CODE", "METADATA"}  # in historical treebanks
 _EXAMPLE = re.compile(r"'.*'|\(.*\)$")
 _FUNCTION = re.compile(r"[-=]([^\W\d]\w*)")
@@ -33,12 +46,14 @@ _TRACE = re.compile(r"\*[A-Za-z]+\*?[-\d]*")
 
 
 class Contents:
-    """Counts of words and labels; length, place and beginning of the longest sentence; number and
-    first example of what is odd, by kind."""
+    """Counts of words and labels; length, place and beginning of the longest sentences; number of
+    words with heads that cross (see `crossing_words`), of their sentences, and the first place;
+    number and first example of what is odd, by kind."""
 
     def __init__(self) -> None:
         self.sentences = self.words = 0
-        self.longest = 0, ""
+        self.longest: list[tuple[int, str]] = []
+        self.crossing = 0, 0, ""
         self.labels = defaultdict[str, Counter[str]](Counter)
         self.odd: dict[str, tuple[int, str]] = {}
 
@@ -58,18 +73,57 @@ class Contents:
         size, heads, deps = len(sentence.words), sentence.heads or (), list(sentence.deps or ())
         self.sentences += 1
         self.words += size
-        if size > self.longest[0]:
-            self.longest = size, f"{at}: {' '.join(sentence.words[:8])}"
+        if len(self.longest) < LONGEST or size > self.longest[-1][0]:
+            said = f"{at}: {' '.join(sentence.words[:8])}"
+            longest = sorted([*self.longest, (size, said)], key=lambda pair: -pair[0])
+            self.longest = longest[:LONGEST]
+        if crossed := crossing_words(heads):
+            words, sentences, first = self.crossing
+            self.crossing = words + crossed, sentences + 1, first or at
         for kind, found in {
             "roots": [deps[i] for i, head in enumerate(heads) if deps and head == i],
             "phrases": [label for _, _, label in sentence.constituents or ()],
+            "chains": unary_chains(sentence.constituents or ()),
             "tags": sentence.tags or (),
+            "pos": sentence.pos or (),
             "relations": deps,
             "roles": [label for frame in sentence.frames or () for _, _, label in frame.spans],
             "errors": [label for label in sentence.errors or () if label],
             **others,
         }.items():
             self.labels[kind].update(label or "(no label)" for label in found)
+
+    def add_doc(self, doc: Doc, at: str) -> None:
+        """Count the annotation of a Doc."""
+        index = WordIndex(doc)
+        has_trees = CONSTITUENTS_KEY in doc.spans
+        phrases = index.spans(get_constituents(doc))
+        starts = [phrase[0] for phrase in phrases]
+        has = doc.has_annotation
+        sentences = doc.sents if doc.has_annotation("SENT_START") else [doc[:]]
+        for number, sentence in enumerate(sentences, start=1):
+            start, end = index.range(sentence.start, sentence.end)
+            words = [doc[i] for i in index.tokens[start:end]]
+            if not words:
+                continue
+            heads = [head - 1 if head else k for k, head in enumerate(word_heads(words))]
+            own = phrases[bisect_left(starts, start) : bisect_left(starts, end)]
+            inside = [(i - start, j - start, label) for i, j, label in own]
+            found = TreebankSentence(
+                [word.text for word in words],
+                tags=[word.tag_ for word in words] if has("TAG") else None,
+                pos=[word.pos_ for word in words] if has("POS") else None,
+                heads=heads if has("DEP") else None,
+                deps=[word.dep_ for word in words] if has("DEP") else None,
+                constituents=inside if has_trees else None,
+            )
+            self.add(found, f"{at}, sentence {number}")
+        spans = [span for frame in get_frames(doc) for span in frame.spans]
+        self.labels["roles"].update(span.label_ for span in spans)
+        self.labels["entities"].update(span.label_ for span in doc.ents)
+        self.labels["errors"].update(label for label in get_errors(doc) if label)
+        if has_trees and (unparsed := doc.spans[CONSTITUENTS_KEY].attrs.get("unparsed")):
+            self.note("sentence that wasn't parsed", at, len(unparsed))
 
     def add_tree(self, tree: ConstituentTree, at: str) -> None:
         """Count the words, labels and oddities of an unchanged tree of a treebank."""
@@ -91,6 +145,55 @@ class Contents:
             if examples:
                 self.note(kind, f"{at} {examples[0]}".rstrip(), len(examples))
 
+    def report(self) -> dict[str, Any]:
+        """Return all counts, for JSON."""
+        words, sentences, first = self.crossing
+        labels = {kind: dict(found.most_common()) for kind, found in self.labels.items() if found}
+        return {
+            "sentences": self.sentences,
+            "words": self.words,
+            "longest": [{"words": size, "first": said} for size, said in self.longest],
+            "crossing heads": {"words": words, "sentences": sentences, "first": first},
+            "labels": labels,
+            "odd": {kind: {"count": n, "first": said} for kind, (n, said) in self.odd.items()},
+        }
+
+
+def unary_chains(spans: Sequence[LabelledSpan]) -> list[str]:
+    """Return the labels of phrases over the same words, from the top, as "S+VP". spans: in
+    preorder."""
+    chains: list[list[str]] = []
+    for before, span in pairwise(spans):
+        if before[:2] != span[:2]:
+            chains.append([])
+        elif chains and chains[-1]:
+            chains[-1].append(span[2])
+        else:
+            chains.append([before[2], span[2]])
+    return ["+".join(chain) for chain in chains if chain]
+
+
+def crossing_words(heads: Sequence[int]) -> int:
+    """Return how many words have a head across words that don't depend on that head. Their arcs
+    cross others (non-projective arcs: Nivre and Nilsson 2005, Pseudo-Projective Dependency
+    Parsing). heads: from 0; a root is its own."""
+    arcs = [(min(i, head), max(i, head)) if i != head else (-1, i) for i, head in enumerate(heads)]
+    if crossing(sorted(arcs, key=lambda arc: (arc[0], -arc[1]))) is None:
+        return 0
+
+    def below(word: int, head: int) -> bool:
+        for _ in heads:
+            if word == head:
+                return True
+            word = heads[word]
+        return False
+
+    return sum(
+        any(not below(k, heads[i]) for k in range(start + 1, end))
+        for i, (start, end) in enumerate(arcs)
+        if start >= 0
+    )
+
 
 def inspect(
     files: Annotated[
@@ -101,10 +204,13 @@ def inspect(
         str, typer.Option(help="A format of `convert`; by default, that of a file's suffix.")
     ] = "",
     encoding: Annotated[str, typer.Option(help="Encoding of bracketed trees.")] = "utf-8-sig",
+    json: Annotated[Path | None, typer.Option(help="Write the counts here, as JSON.")] = None,
 ) -> None:
-    """Print what treebanks hold: sentences, words, labels, tags, roots, the longest sentence, and
-    what is odd, with the first place. Reading of bracketed trees goes on after errors."""
+    """Print what treebanks, .spacy files or the output of `annotate` hold: sentences, words, the
+    longest sentences, labels with their counts, heads that cross, and what is odd, with the first
+    place. Reading of bracketed trees goes on after errors."""
     with clear_errors("inspect"):
+        check_outputs([json], files)
         contents = Contents()
         for path in files:
             before = contents.sentences, dict(contents.odd)
@@ -112,17 +218,33 @@ def inspect(
             if before == (contents.sentences, contents.odd):
                 raise ValueError(f"no sentences in {path}")
         typer.echo(f"{'sentences':11}{contents.sentences:,}\n{'words':11}{contents.words:,}")
-        typer.echo(f"{'longest':11}{contents.longest[0]:,} words: {contents.longest[1]}")
+        for size, said in contents.longest:
+            typer.echo(f"{'longest':11}{size:,} words: {said}")
         for kind, found in contents.labels.items():
             if found:
                 shown = ", ".join(f"{label} {count:,}" for label, count in found.most_common())
                 typer.echo(f"{kind:11}{shown}")
+        if contents.crossing[0]:
+            words, sentences, first = contents.crossing
+            said = f"heads of {words:,} words in {sentences:,} sentences, first in {first}"
+            typer.echo(f"{'crossing':11}{said}")
         for kind, (count, first) in contents.odd.items():
             typer.echo(f"{'odd':11}{count:,} × {kind}: {first}")
+        if json is not None:
+            with whole_file(json) as unfinished:
+                srsly.write_json(unfinished, contents.report())
 
 
 def _read(path: Path, name: str, encoding: str, contents: Contents) -> None:
     plain = path.with_suffix("") if path.suffix in OPENERS else path
+    if not name and path.is_dir() and settings_of(path):
+        for file in corpus_files(path):
+            _read(file, "", encoding, contents)
+        return
+    if not name and plain.suffix in DOC_SUFFIXES:
+        for number, doc in enumerate(read_docs(path), start=1):
+            contents.add_doc(doc, f"{path}: Doc {number}")
+        return
     name = name or SUFFIXES.get(plain.suffix, "brackets")
     known = [other for other in FORMATS if other not in ("parallel", "props")]
     if name not in known:

@@ -1,6 +1,6 @@
 """CoNLL-U, and CoNLL-X, which has the same ten columns between tabs.
 
-Trees are written in comments, as Stanza has them: `# constituency = (TOP …)`.
+Trees are in comments, as Stanza has them: `# constituency = (TOP …)`.
 https://universaldependencies.org/format.html
 """
 
@@ -17,6 +17,8 @@ from spacy.parts_of_speech import IDS as UNIVERSAL_TAGS
 from spacy.tokens import Doc, Span, Token
 
 from ..annotations import CONSTITUENTS_KEY, constituent_tree
+from ..annotations.words import word_heads
+from ..trees.tree import LabelledSpan, parse_brackets
 from .files import FormatError, blocks, is_number, read_text
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence, tree_fault
@@ -59,7 +61,8 @@ class Conllu(Files):
         return to_sentence(found, self.tags)
 
     def write(self, doc: Doc) -> str:
-        return format_conllu(doc)
+        name = doc.user_data.get("id")
+        return format_conllu(doc, "" if name is None else str(name))
 
 
 @dataclass
@@ -73,6 +76,7 @@ class ConlluSentence:
     number: the sentence's index in its document.
     paragraph: the document's name and the id of `# newpar id`, or a line number where a paragraph
     or document begins without one; "" where the file has neither.
+    constituency: the bracketed tree of `# constituency`, or "".
     source, line: the place of the first word.
     """
 
@@ -82,6 +86,7 @@ class ConlluSentence:
     document: str = ""
     number: int = 0
     paragraph: str = ""
+    constituency: str = ""
     words: list[str] = field(default_factory=list)
     lemmas: list[str] = field(default_factory=list)
     upos: list[str] = field(default_factory=list)
@@ -108,7 +113,7 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
     document = paragraph = ""
     place = -1
     for block in blocks(text):
-        sentence_id = ""
+        sentence_id = constituency = ""
         rows: list[tuple[int, list[str]]] = []
         for number, row in block:
             if not row.startswith("#"):
@@ -117,6 +122,8 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
             name, _, value = (part.strip() for part in row[1:].partition("="))
             if name == "sent_id":
                 sentence_id = value
+            elif name == "constituency":
+                constituency = value
             elif name in ("newdoc", "newdoc id"):
                 document, place = value, -1
             if name in ("newdoc", "newdoc id", "newpar", "newpar id"):
@@ -125,6 +132,7 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
         if rows:
             place += 1
             sentence = ConlluSentence(source, rows[0][0], sentence_id, document, place, paragraph)
+            sentence.constituency = constituency
             _add_words(sentence, rows)
             yield sentence
 
@@ -192,7 +200,7 @@ def to_sentence(
     tags: the column of the words' tags.
     A Doc holds one tree a sentence, so heads with several roots or a cycle are left out. So are
     tags that aren't universal and features that aren't `Key=Value`, which CoNLL-X may have in these
-    columns.
+    columns. Raises FormatError for a malformed tree and for a tree of more or fewer words.
     """
     fault = ""
     heads = None
@@ -211,9 +219,27 @@ def to_sentence(
         morphs=_if_any(sentence.feats) if all(map(_FEATS.fullmatch, sentence.feats)) else None,
         heads=heads,
         deps=_if_any(sentence.deprels) if heads else None,
+        constituents=_constituents(sentence),
         id=sentence.id,
         paragraph=sentence.paragraph,
     ), fault
+
+
+def _constituents(sentence: ConlluSentence) -> list[LabelledSpan] | None:
+    if not sentence.constituency:
+        return None
+    fault = ""
+    try:
+        trees = list(parse_brackets(sentence.constituency))
+        found = sum(len(tree.leaves) for tree in trees)
+        if len(trees) != 1 or found != len(sentence.words):
+            words = len(sentence.words)
+            fault = f"expected one tree of {words} words, found {len(trees)} of {found}"
+    except FormatError as error:
+        fault = error.message
+    if fault:
+        raise FormatError(f"# constituency: {fault}", sentence.source, sentence.line)
+    return trees[0].rooted().spans(include_root=False)
 
 
 def _if_any(values: list[str]) -> list[str] | None:
@@ -223,7 +249,8 @@ def _if_any(values: list[str]) -> list[str] | None:
 def format_conllu(doc: Doc, doc_id: str = "", comments: Mapping[str, Any] | None = None) -> str:
     """Return the sentences of a Doc as CoNLL-U; a Doc without boundaries is one sentence.
 
-    doc_id: value of `# newdoc id`, part of the sentences' ids. comments: further comments, at the
+    doc_id: value of `# newdoc id`, part of the sentences' ids; without it, the first sentence has
+    the id of the treebank that the Doc comes from, if any. comments: further comments, at the
     first sentence. Whitespace tokens aren't words; their dependents depend on their heads. The last
     column has the words' offsets in the Doc's text, in characters.
     """
@@ -237,7 +264,9 @@ def format_conllu(doc: Doc, doc_id: str = "", comments: Mapping[str, Any] | None
         if not blocks:
             notes = ({"newdoc id": doc_id} if doc_id else {}) | dict(comments or {})
         if doc_id:
-            notes["sent_id"] = f"{doc_id}-{len(blocks) + 1}"
+            notes["sent_id"] = sent_id(doc_id, len(blocks) + 1)
+        elif not blocks and (own := doc.user_data.get("sent_id")):
+            notes["sent_id"] = own
         notes["text"] = sentence.text
         if CONSTITUENTS_KEY in doc.spans:
             notes["constituency"] = constituent_tree(sentence)
@@ -249,7 +278,7 @@ def format_conllu(doc: Doc, doc_id: str = "", comments: Mapping[str, Any] | None
 
 def _rows(sentence: Span, words: list[Token]) -> Iterator[tuple[str, ...]]:
     doc = sentence.doc
-    heads = _heads(words) if doc.has_annotation("DEP") else None
+    heads = word_heads(words) if doc.has_annotation("DEP") else None
     for k, word in enumerate(words, start=1):
         head, relation = "_", "_"
         if heads is not None and word.dep:  # other words have no relation
@@ -267,18 +296,9 @@ def _rows(sentence: Span, words: list[Token]) -> Iterator[tuple[str, ...]]:
         )
 
 
-def _heads(words: list[Token]) -> list[int]:
-    """Return the number of each word's nearest head that isn't whitespace. If the root is, its
-    first dependent becomes the root and the head of the others."""
-    number = {word.i: k for k, word in enumerate(words, start=1)}
-    heads: list[int] = []
-    root = 0
-    for k, word in enumerate(words, start=1):
-        head = next((number[token.i] for token in word.ancestors if token.i in number), 0)
-        if not head and word.dep:
-            head, root = root, root or k
-        heads.append(head)
-    return heads
+def sent_id(doc_id: str, number: int) -> str:
+    """Return the id of a Doc's sentence, counted from 1 without sentences that have no words."""
+    return _line(f"{doc_id}-{number}")
 
 
 def _cell(text: str) -> str:

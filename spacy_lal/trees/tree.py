@@ -92,6 +92,23 @@ class ConstituentTree:
             made[k] = cls(spans[k][2], [made[child] for child in below[k]])
         return cls(root, [made[child] for child in below[-1]], None, log_prob, parsed)
 
+    @classmethod
+    def from_nltk(cls, tree: Any, *, unescape: Unescape = unescape_brackets) -> ConstituentTree:
+        """Convert an `nltk.Tree`, whose words are escaped as those of `to_nltk` and of NLTK's
+        corpora. A word that has no node of its own gets the tag ""."""
+        flat: list[tuple[str, str | None, int]] = []
+        stack = [tree]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, str):
+                flat.append(("", unescape(node), 0))
+            elif len(node) == 1 and isinstance(node[0], str):
+                flat.append((node.label(), unescape(node[0]), 0))
+            else:
+                flat.append((node.label(), None, len(node)))
+                stack.extend(reversed(node))
+        return _from_flat(flat, None, True)
+
     def preorder(self) -> Iterator[ConstituentTree]:
         """Yield this node and all nodes below it: parents before children, left before right."""
         stack = [self]

@@ -394,7 +394,7 @@ def test_a_format_that_the_pipeline_has_nothing_for(text: Path, tmp_path: Path) 
         AnnotateSettings("props"),
         Workers(),
     )
-    with pytest.raises(ValueError, match=r"props needs doc.spans\['srl'\]"):
+    with pytest.raises(ValueError, match=r"props needs frames, which no component writes"):
         next(run)
     assert not (tmp_path / "out").exists()
 

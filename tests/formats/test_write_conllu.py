@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 import spacy
 from spacy.tokens import Doc
 
 from spacy_lal.annotations import set_constituents
-from spacy_lal.formats.conllu import format_conllu, parse_conllu
+from spacy_lal.formats.conllu import Conllu, format_conllu, parse_conllu, to_sentence
 
 
 def test_rows() -> None:
@@ -66,3 +69,31 @@ def test_a_space_in_a_tag_is_no_column() -> None:
     (sentence,) = parse_conllu(format_conllu(doc))
     assert (sentence.words, sentence.lemmas) == (["ice cream"], ["ice cream"])
     assert sentence.xpos == ["N_N"]
+
+
+def test_trees_come_back() -> None:
+    vocab = spacy.blank("en").vocab
+    doc = Doc(
+        vocab, words=["Go", "(", "\n", "home", ")"], tags=["VB", "-LRB-", "_SP", "RB", "-RRB-"]
+    )
+    set_constituents(doc, [(0, 5, "S"), (0, 5, "VP"), (1, 5, "PRN")])
+    doc.user_data["sent_id"] = "weblog-7"
+    text = format_conllu(doc)
+    (found,) = parse_conllu(text)
+    assert found.id == "weblog-7"
+    for name, expected in ((None, "weblog-7"), (7, "7-1")):
+        doc.user_data["id"] = name
+        (found,) = parse_conllu(Conllu().write(doc))
+        assert found.id == expected
+    assert to_sentence(found)[0].constituents == [(0, 4, "S"), (0, 4, "VP"), (1, 4, "PRN")]
+    (without,) = parse_conllu(text.replace("# constituency", "# other"))
+    assert to_sentence(without)[0].constituents is None
+    for bad, said in (
+        ("(S (VB Go)", "this bracket is never closed"),
+        ("(S (VB Go))", "expected one tree of 4 words, found 1 of 1"),
+        ("(VB Go) (RB home)", "expected one tree of 4 words, found 2 of 2"),
+    ):
+        lines = [f"# constituency = {bad}" if "constituency" in x else x for x in text.split("\n")]
+        (found,) = parse_conllu("\n".join(lines), source="a.conllu")
+        with pytest.raises(ValueError, match=re.escape(f"a.conllu:4: # constituency: {said}")):
+            to_sentence(found)

@@ -366,6 +366,18 @@ def test_to_nltk():
     assert leaf("NN", "tea").to_nltk() == nltk.Tree("NN", ["tea"])
 
 
+def test_from_nltk():
+    """Words with and without tags, escapes as in NLTK's corpora, phrases over nothing."""
+    nltk = pytest.importorskip("nltk")
+    text = "(S (NP (DT the) tea) (-LRB- -LRB-) (VP (VBZ is) (ADJP)))"
+    tree = ConstituentTree.from_nltk(nltk.Tree.fromstring(text))
+    assert tree.tagged == [("the", "DT"), ("tea", ""), ("(", "-LRB-"), ("is", "VBZ")]
+    assert tree.spans() == [(0, 4, "S"), (0, 2, "NP"), (3, 4, "VP")]
+    assert tree.children[2].children[1] == ConstituentTree("ADJP")
+    raw = ConstituentTree.from_nltk(nltk.Tree("NN", ["-LRB-"]), unescape=str)
+    assert raw == leaf("NN", "-LRB-")
+
+
 WORDS = st.text(st.sampled_from("()[]{}\\/*ab'`-<&;%$\u200b\u00e9"), min_size=1, max_size=6)
 
 
@@ -384,6 +396,7 @@ def test_any_words_come_back(words):
     assert nltk.Tree.fromstring(str(converted)) == converted
     assert converted.leaves() == escaped
     assert read(str(converted)) == tree
+    assert ConstituentTree.from_nltk(converted) == tree
     assert read(converted.pformat(margin=5)) == tree
     line = evalb.Bracketing.from_string(str(tree), evalb.EvalbParameters.load("new"))
     assert (line.words, line.tags, line.balanced) == (escaped, ["X"] * len(words), True)
@@ -447,6 +460,7 @@ def test_nothing_recurses(step):
     assert tree.rooted().children == (tree,)
     pytest.importorskip("nltk")
     assert tree.to_nltk().label() == "X"
+    assert ConstituentTree.from_nltk(tree.to_nltk()) == tree
     with pytest.raises(FormatError, match="never closed"):
         read(text[:-1])
 
