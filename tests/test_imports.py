@@ -24,7 +24,7 @@ FLOORS = [
     *("drawing", "trees", "annotations", "structure", "layers", "bridge", "batching"),
     *("embeddings", "encoders", "formats", "artificial_errors", "scoring", "training"),
     *("pipeline", "parsing", "srl", "ged", "published", "compat", "annotate", "silver"),
-    *("evaluation", "interpret", "visualize", "tables", "page", "cli"),
+    *("evaluation", "interpret", "visualize", "tables", "search", "page", "cli"),
 ]
 """The package's folders from the ground up: none imports what is above it."""
 
