@@ -1,0 +1,211 @@
+"""Triples of English: who did what to whom, by heads and roles together."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spacy.tokens import Doc, Span, Token
+
+from .clauses import (
+    children,
+    first_conjunct,
+    heads_clause,
+    is_passive,
+    phrase_of,
+    shares_auxiliaries,
+    subject_of,
+)
+from .english import ENGLISH, check_heads
+from .frames import CONTINUATION, FRAMES_KEY, Frame, get_frames
+
+_E, _C = ENGLISH["triples"], ENGLISH["clauses"]
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """Subject, verb and object, each without what is coordinated with it.
+
+    subject: who does it, also of a passive ("by Ann"); None if the sentence doesn't say.
+    verb: main verb, or the copula. object: direct or indirect object, what a passive is about,
+        predicate of "be", or argument with a preposition.
+    particle: of the verb ("up" in "pick up"), or None. preposition: of the object, or None.
+    modal: "may", "can", or None. negated: whether the verb is.
+    """
+
+    subject: Span | None
+    verb: Token
+    object: Span
+    particle: Token | None
+    preposition: Span | None
+    modal: Token | None
+    negated: bool
+
+    @property
+    def relation(self) -> str:
+        """Modal, "not" if negated, verb, particle and preposition: "may not look for"."""
+        parts = (self.modal, "not" * self.negated, self.verb, self.particle, self.preposition)
+        return " ".join(str(part) for part in parts if part)
+
+    def __str__(self) -> str:
+        """Return "Ann | may not look for | a cat"; "?" stands for no subject."""
+        return f"{self.subject or '?'} | {self.relation} | {self.object}"
+
+
+def triples(doc: Doc, key: str = FRAMES_KEY) -> list[Triple]:
+    """Return the triples of an English Doc, in the order of their verbs and objects.
+
+    Roles say which words with prepositions are arguments (the numbered ones are, places and times
+    aren't), and whose noun an infinitive, a participle or a relative clause is about; without the
+    group `key`, heads alone say what they can. Clauses as objects make no triples. Raises
+    ValueError without tags or relations of Universal Dependencies.
+    """
+    check_heads(doc, "doc._.triples")
+    frames: dict[int, Frame] = {}
+    for frame in get_frames(doc, key):
+        frames.setdefault(frame.predicate.i, frame)
+    found = (_of(head, frames) for head in doc if heads_clause(head))
+    unique = {
+        (t.verb.i, t.object.root.i, -1 if t.subject is None else t.subject.root.i): t
+        for some in found
+        for t in some
+    }
+    return [unique[place] for place in sorted(unique)]
+
+
+def _of(head: Token, frames: dict[int, Frame]) -> Iterator[Triple]:
+    copulas = children(head, "copula")
+    if copulas:
+        if not children(head, "outer_subject") and head.tag_ not in _E["no_predicate"]:
+            subject = subject_of(head)
+            yield from _shared(head, copulas[-1], subject, [head])
+        return
+    frame = frames.get(head.i)
+    roles = dict(_arguments(head, frame)) if frame else {}
+    passive = is_passive(head)
+    objects = _objects(head, roles, passive)
+    subject = _agent(head, roles) if passive else _subject(head, roles, objects)
+    yield from _shared(head, head, subject, [o for o in objects if o != subject])
+
+
+def _arguments(head: Token, frame: Frame) -> Iterator[tuple[str, Token]]:
+    """Yield numbered arguments whose head words are nouns, as (label, head word), with the noun
+    of a relative pronoun in place of the pronoun."""
+    for span in frame.arguments:
+        label = span.label_.removeprefix("R-")
+        if label[:3] != "ARG" or not label[3:].isdigit() or span.label_.startswith(CONTINUATION):
+            continue
+        word = _antecedent(span.root)
+        if word.tag_ in _E["nouns"] and not children(word, "copula") and word != head:
+            yield label, word
+
+
+def _objects(head: Token, roles: dict[str, Token], passive: bool) -> list[Token]:
+    """Return objects, arguments with prepositions, and the noun of a relative clause if the verb
+    asks for it; of a passive also the subject."""
+    found = children(head, "objects")
+    own = [child for child in head.children if child.dep_ in _C["subject"]]
+    first = first_conjunct(head)
+    if not found and first is not None:  # "bought and ate apples"
+        found = [child for child in children(first, "objects") if child.i > head.i]
+    if passive:
+        subject, first = subject_of(head), _first(head)
+        if subject is None and first.dep_ in _C["noun_clause"]:
+            subject = first.head
+        found = [subject] * (subject is not None) + found
+    found = [_antecedent(word) for word in found]
+    for label, word in roles.items():
+        agent = label == "ARG0" or word in own or word.dep_ in _E["agent"]
+        if not agent and word not in found:
+            found.append(word)
+    return found
+
+
+def _agent(head: Token, roles: dict[str, Token]) -> Token | None:
+    agents = [child for child in head.children if child.dep_ in _E["agent"]]
+    return next(iter(agents), None) or roles.get("ARG0")
+
+
+def _subject(head: Token, roles: dict[str, Token], objects: list[Token]) -> Token | None:
+    """Return the subject of an active verb, or the noun that an infinitive, a gerund or a
+    participle is about. An argument that it returns is no object."""
+    subject = subject_of(head)
+    if subject is not None:
+        return _antecedent(subject)
+    if "ARG0" in roles:
+        return roles["ARG0"]
+    first = _first(head)
+    if first.dep_ in _C["noun_clause"]:
+        return first.head if first.tag_ in _C["gerund"] else None
+    outside = [word for word in roles.values() if not head.is_ancestor(word)]
+    if outside and len(objects) > 1:
+        return outside[0]
+    if first.dep_ in _E["controlled"]:
+        controllers = [*children(first.head, "objects"), subject_of(first.head)]
+        return None if controllers[0] is None else _antecedent(controllers[0])
+    return None
+
+
+def _first(head: Token) -> Token:
+    """Return the first of coordinated verbs that share their auxiliaries."""
+    above = first_conjunct(head)
+    while above is not None and shares_auxiliaries(head):
+        head, above = above, first_conjunct(above)
+    return head
+
+
+def _antecedent(word: Token) -> Token:
+    """Return the noun that a relative pronoun stands for, or the word itself."""
+    if word.lower_ not in _E["relative_words"]:
+        return word
+    for above in word.ancestors:
+        if above.dep_ in _C["relative"]:
+            opens = next((t for t in above.subtree if t.lower_ in _E["relative_words"]), None)
+            return above.head if opens == word and above.head.i < word.i else word
+    return word
+
+
+def _shared(
+    head: Token, verb: Token, subject: Token | None, objects: list[Token]
+) -> Iterator[Triple]:
+    group = _first(head)
+    modals = [child for child in group.children if child.tag_ in _C["modal"]]
+    negated = any(
+        child.dep_ in _E["adverb"] and child.lower_ in _E["not"] for child in group.children
+    )
+    particles = [child for child in head.children if child.dep_ in _E["particle"]]
+    for who in [None] if subject is None else _conjuncts(subject, head):
+        for what in (one for word in objects for one in _conjuncts(word, head)):
+            yield Triple(
+                None if who is None else _phrase(who, head),
+                verb,
+                _phrase(what, head, verb),
+                next(iter(particles), None),
+                _preposition(what),
+                next(iter(modals), None),
+                negated,
+            )
+
+
+def _conjuncts(word: Token, head: Token) -> list[Token]:
+    """Return a noun and those coordinated with it; before a relative clause, only those."""
+    found = [word]
+    for child in word.children:
+        behind = word.i < head.i < child.i
+        if child.dep_ in _C["conjunct"] and not behind and not heads_clause(child):
+            found.append(child)
+    return found
+
+
+def _phrase(word: Token, head: Token, verb: Token | None = None) -> Span:
+    """Return a noun's phrase without the clause of `head` inside; `verb`: a copula before it."""
+    if word == head and verb is not None and verb.i < word.i:
+        return phrase_of(word, after=verb.i + 1)
+    before = head.left_edge.i if word.i < head.i and word.is_ancestor(head) else None
+    return phrase_of(word, before=before)
+
+
+def _preposition(word: Token) -> Span | None:
+    """Return the preposition of a noun, or of the one that it is coordinated with."""
+    case = [child for child in word.lefts if child.dep_ in _E["preposition"]]
+    if not case and word.dep_ in _C["conjunct"]:
+        return _preposition(word.head)
+    return word.doc[case[0].i : case[0].right_edge.i + 1] if case else None
