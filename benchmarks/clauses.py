@@ -39,7 +39,7 @@ def flat(views: dict) -> tuple[dict, set]:
 def head(token: Token) -> int:
     """Return the word by which the annotation names a clause as a subject: its verb."""
     copulas = [child.i for child in token.children if child.dep_ == "cop"]
-    return copulas[-1] if copulas else token.i
+    return copulas[-1] if copulas and token.dep_.startswith("csubj") else token.i
 
 
 def found_in(docs: Iterable[tuple[str, Doc]]) -> dict:

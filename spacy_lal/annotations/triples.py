@@ -15,7 +15,7 @@ from .clauses import (
     subject_of,
 )
 from .english import ENGLISH, check_heads
-from .frames import CONTINUATION, FRAMES_KEY, Frame, get_frames
+from .frames import FRAMES_KEY, Frame, get_frames
 
 _E, _C = ENGLISH["triples"], ENGLISH["clauses"]
 
@@ -75,34 +75,40 @@ def _of(head: Token, frames: dict[int, Frame]) -> Iterator[Triple]:
     copulas = children(head, "copula")
     if copulas:
         if not children(head, "outer_subject") and head.tag_ not in _E["no_predicate"]:
-            subject = subject_of(head)
-            yield from _shared(head, copulas[-1], subject, [head])
+            yield from _shared(head, copulas[-1], _subject(head, frames), [head])
         return
-    frame = frames.get(head.i)
-    roles = dict(_arguments(head, frame)) if frame else {}
     passive = is_passive(head)
-    objects = _objects(head, roles, passive)
-    subject = _agent(head, roles) if passive else _subject(head, roles, objects)
-    yield from _shared(head, head, subject, [o for o in objects if o != subject])
+    subject = _agent(head, frames) if passive else _subject(head, frames)
+    objects = _objects(head, frames, passive)
+    yield from _shared(head, head, subject, [word for word in objects if word != subject])
 
 
-def _arguments(head: Token, frame: Frame) -> Iterator[tuple[str, Token]]:
-    """Yield numbered arguments whose head words are nouns, as (label, head word), with the noun
+def _roles(head: Token, frames: dict[int, Frame]) -> dict[str, Token]:
+    """Return numbered arguments whose head words are nouns, as {label: head word}, with the noun
     of a relative pronoun in place of the pronoun."""
-    for span in frame.arguments:
+    found: dict[str, Token] = {}
+    frame = frames.get(head.i)
+    for span in frame.arguments if frame else ():
         label = span.label_.removeprefix("R-")
-        if label[:3] != "ARG" or not label[3:].isdigit() or span.label_.startswith(CONTINUATION):
+        if label[:3] != "ARG" or not label[3:].isdigit() or _clausal(head, span):
             continue
         word = _antecedent(span.root)
-        if word.tag_ in _E["nouns"] and not children(word, "copula") and word != head:
-            yield label, word
+        content = heads_clause(word) and head.is_ancestor(word)
+        if word.tag_ in _E["nouns"] and not content and word != head:
+            found.setdefault(label, word)
+    return found
 
 
-def _objects(head: Token, roles: dict[str, Token], passive: bool) -> list[Token]:
+def _clausal(head: Token, span: Span) -> bool:
+    """Whether an argument is a clause, with its subject: "him buy a car" of "made"."""
+    inside = [child for child in children(head, "complement") if child in span]
+    return any(heads_clause(child) for child in inside)
+
+
+def _objects(head: Token, frames: dict[int, Frame], passive: bool) -> list[Token]:
     """Return objects, arguments with prepositions, and the noun of a relative clause if the verb
     asks for it; of a passive also the subject."""
     found = children(head, "objects")
-    own = [child for child in head.children if child.dep_ in _C["subject"]]
     first = first_conjunct(head)
     if not found and first is not None:  # "bought and ate apples"
         found = [child for child in children(first, "objects") if child.i > head.i]
@@ -111,36 +117,40 @@ def _objects(head: Token, roles: dict[str, Token], passive: bool) -> list[Token]
         if subject is None and first.dep_ in _C["noun_clause"]:
             subject = first.head
         found = [subject] * (subject is not None) + found
-    found = [_antecedent(word) for word in found]
-    for label, word in roles.items():
+    frame = frames.get(head.i)
+    content = [span for span in frame.arguments if _clausal(head, span)] if frame else []
+    found = [_antecedent(word) for word in found if not any(word in span for span in content)]
+    own = children(head, "subject")
+    for label, word in _roles(head, frames).items():
         agent = label == "ARG0" or word in own or word.dep_ in _E["agent"]
         if not agent and word not in found:
             found.append(word)
     return found
 
 
-def _agent(head: Token, roles: dict[str, Token]) -> Token | None:
+def _agent(head: Token, frames: dict[int, Frame]) -> Token | None:
     agents = [child for child in head.children if child.dep_ in _E["agent"]]
-    return next(iter(agents), None) or roles.get("ARG0")
+    return next(iter(agents), None) or _roles(head, frames).get("ARG0")
 
 
-def _subject(head: Token, roles: dict[str, Token], objects: list[Token]) -> Token | None:
+def _subject(head: Token, frames: dict[int, Frame]) -> Token | None:
     """Return the subject of an active verb, or the noun that an infinitive, a gerund or a
-    participle is about. An argument that it returns is no object."""
+    participle is about: by roles, else that of the verb above it."""
     subject = subject_of(head)
     if subject is not None:
         return _antecedent(subject)
+    roles, first = _roles(head, frames), _first(head)
     if "ARG0" in roles:
         return roles["ARG0"]
-    first = _first(head)
     if first.dep_ in _C["noun_clause"]:
-        return first.head if first.tag_ in _C["gerund"] else None
+        participle = first.tag_ in _C["gerund"] and not children(first, "mark")
+        return first.head if participle else None
     outside = [word for word in roles.values() if not head.is_ancestor(word)]
-    if outside and len(objects) > 1:
+    if outside and (len(roles) > 1 or children(head, "objects")):
         return outside[0]
     if first.dep_ in _E["controlled"]:
-        controllers = [*children(first.head, "objects"), subject_of(first.head)]
-        return None if controllers[0] is None else _antecedent(controllers[0])
+        controllers = children(first.head, "objects") if first.dep_ in _E["by_object"] else []
+        return _antecedent(controllers[0]) if controllers else _subject(first.head, frames)
     return None
 
 
