@@ -14,7 +14,7 @@ from pathlib import Path
 import spacy
 from spacy.tokens import Doc, DocBin, Token
 
-from spacy_lal.annotations import bare_doc, clauses, install_extensions, triples
+from spacy_lal.annotations import bare_doc, get_clauses, get_triples, install_extensions
 
 VIEWS = Path(__file__).parents[1] / "tests" / "fixtures" / "views" / "ewt_dev.json"
 
@@ -48,12 +48,12 @@ def found_in(docs: Iterable[tuple[str, Doc]]) -> dict:
         views[number] = {
             "clauses": [
                 [c.verb.i, c.voice, None if c.subject is None else head(c.subject.root), c.kind]
-                for c in clauses(doc)
+                for c in get_clauses(doc)
                 if c.finite
             ],
             "triples": [
                 [None if t.subject is None else head(t.subject.root), t.verb.i, t.object.root.i]
-                for t in triples(doc)
+                for t in get_triples(doc)
             ],
         }
     return views

@@ -37,7 +37,7 @@ class Clause:
     predicate: Token
 
 
-def clauses(doc: Doc) -> list[Clause]:
+def get_clauses(doc: Doc) -> list[Clause]:
     """Return the clauses of an English Doc, ordered by their verbs. Raises ValueError without tags
     or without relations of Universal Dependencies."""
     check_heads(doc, "doc._.clauses")

@@ -9,7 +9,7 @@ from typing import Any
 from spacy.glossary import GLOSSARY
 from spacy.tokens import Doc, Span, Token
 
-from .clauses import clauses
+from .clauses import get_clauses
 from .constituents import constituent_tree, sentence_trees
 from .frames import FRAMES_KEY, Frame, frame_at, frame_positions, get_frames
 from .grammar_errors import ERRORS_KEY, error_scores, grammar_errors
@@ -19,10 +19,10 @@ from .phrases import (
     constituent_labels,
     constituent_parent,
     constituent_siblings,
-    phrases,
+    get_phrases,
 )
 from .span_groups import LoopIndex, current_spans, span_scores
-from .triples import triples
+from .triples import get_triples
 
 _FRAMES = LoopIndex(frame_positions)
 _WRONG = LoopIndex(lambda group: {i for s in current_spans(group) for i in range(s.start, s.end)})
@@ -59,8 +59,8 @@ _VIEWS: list[tuple[Any, str, Any]] = [
     (Span, "constituent_siblings", constituent_siblings),
     (Span, "constituent_labels", constituent_labels),
     (Span, "constituent_head", constituent_head),
-    (Doc, "clauses", clauses),
-    (Doc, "triples", triples),
+    (Doc, "clauses", get_clauses),
+    (Doc, "triples", get_triples),
 ]
 
 
@@ -87,8 +87,8 @@ def install_extensions() -> None:
     `Token._.error_score` (probability of a grammatical error, None if unknown); of constituents
     `Span._.constituent_parent`, `…_children`, `…_siblings`, `…_labels` and `…_head`, and
     `Doc._.phrases(label)`; of English `Doc._.clauses` and `Doc._.triples`. A loop over tokens,
-    sentences or constituents reads each span group once. `spacy.explain` learns the meanings of labels; those
-    that it knows stay, but for SBAR, which it takes for a conjunction.
+    sentences or constituents reads each span group once. `spacy.explain` learns the meanings of
+    labels; those that it knows stay, but for SBAR, which it takes for a conjunction.
     """
     known = label_meanings()
     GLOSSARY.update({**known, **GLOSSARY, "SBAR": known["SBAR"]})
@@ -96,4 +96,4 @@ def install_extensions() -> None:
         if not kind.has_extension(name):
             kind.set_extension(name, getter=getter)
     if not Doc.has_extension("phrases"):
-        Doc.set_extension("phrases", method=phrases)
+        Doc.set_extension("phrases", method=get_phrases)

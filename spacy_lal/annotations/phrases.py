@@ -12,7 +12,7 @@ from ..trees.nest import nest
 from ..trees.tree import LabelledSpan
 from .constituents import CONSTITUENTS_KEY, UNKNOWN_TAG, constituent_tree, get_constituents
 from .english import ENGLISH
-from .span_groups import LoopIndex
+from .span_groups import LoopIndex, current_spans
 
 PHRASE_KINDS = ("maximal", "base")
 _POSSESSIVE = ENGLISH["phrases"]["possessive"]
@@ -24,8 +24,16 @@ class _Nodes:
     all trees of the Doc, is -1 in `below` and the number of phrases in `above`."""
 
     spans: list[LabelledSpan]
+    order: list[int]  # places of the phrases in the group
     below: list[list[int]]
     above: dict[int, int]
+
+    def fits(self, group: SpanGroup, start: int, end: int) -> bool:
+        """Whether the phrases over these tokens, above them and below them are still the group's:
+        spans may have been replaced by index."""
+        near = {*self.chain(start, end), self.around(start, end)} - {len(self.spans)}
+        near |= {child for k in near for child in self.below[k] if child >= 0}
+        return all(_labelled(group[self.order[k]]) == self.spans[k] for k in near)
 
     def chain(self, start: int, end: int) -> range:
         """Return the phrases over exactly these tokens, the topmost first."""
@@ -46,11 +54,17 @@ def _place(span: LabelledSpan) -> tuple[int, int]:
     return span[0], -span[1]
 
 
+def _labelled(span: Span) -> LabelledSpan:
+    return span.start, span.end, span.label_
+
+
 def _nodes(group: SpanGroup) -> _Nodes:
-    doc = group.doc
-    spans = get_constituents(doc, group.name)
-    below = nest(spans, len(doc))
-    return _Nodes(spans, below, {child: k for k, some in enumerate(below) for child in some})
+    found = list(map(_labelled, current_spans(group)))
+    order = sorted(range(len(found)), key=lambda i: _place(found[i]))
+    spans = [found[i] for i in order]
+    below = nest(spans, len(group.doc))
+    above = {child: k for k, some in enumerate(below) for child in some}
+    return _Nodes(spans, order, below, above)
 
 
 _NODES = LoopIndex(_nodes)
@@ -92,19 +106,17 @@ def constituent_children(span: Span, key: str = CONSTITUENTS_KEY) -> tuple[Span,
 
 
 def constituent_siblings(span: Span, key: str = CONSTITUENTS_KEY) -> tuple[Span, ...]:
-    """Return the other children of a constituent's or word's parent, in text order."""
+    """Return the other children of a constituent's or a word's parent, in text order."""
     found = _found(span, key)
     if not found:
         return ()
     nodes, chain = found
-    parent = _parent(span, nodes, chain)
-    if parent == len(nodes.spans):
+    words, parent = _words(span), _parent(span, nodes, chain)
+    if parent == len(nodes.spans) or not (chain or len(words) == 1):
         return ()
-    own = (*chain, ~_words(span)[0].i)
-    children = _below(span.doc, nodes, parent)
-    if not any(child in own for child in children):
-        return ()
-    return tuple(_span(span.doc, nodes, child) for child in children if child not in own)
+    own = (*chain, ~words[0].i)
+    others = (child for child in _below(span.doc, nodes, parent) if child not in own)
+    return tuple(_span(span.doc, nodes, child) for child in others)
 
 
 def constituent_head(span: Span, key: str = CONSTITUENTS_KEY) -> Token | None:
@@ -123,7 +135,7 @@ def constituent_head(span: Span, key: str = CONSTITUENTS_KEY) -> Token | None:
     return next(words[i] for i, head in enumerate(heads_by_rules(tree, "semantic")) if i == head)
 
 
-def phrases(
+def get_phrases(
     doc: Doc, label: str, kind: str = "maximal", *, key: str = CONSTITUENTS_KEY
 ) -> list[Span]:
     """Return the constituents of this label, from left to right.
@@ -157,10 +169,9 @@ def _found(span: Span, key: str) -> tuple[_Nodes, range] | None:
     words = _words(span)
     if not words:
         return None
-    start, end = words[0].i, words[-1].i + 1
-    # in preorder, places grow, so that a loop over constituents reads the group once
-    place = start * (len(span.doc) + 1) + len(span.doc) - end
-    nodes = _NODES.at(span.doc, key, place, again=lambda nodes: True)
+    doc, start, end = span.doc, words[0].i, words[-1].i + 1
+    # a walk through a tree goes back and forth: one place for all, and the index is checked here
+    nodes = _NODES.at(doc, key, 0, again=lambda nodes: nodes.fits(doc.spans[key], start, end))
     return None if nodes is None else (nodes, nodes.chain(start, end))
 
 

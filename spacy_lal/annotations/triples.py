@@ -50,7 +50,7 @@ class Triple:
         return f"{self.subject or '?'} | {self.relation} | {self.object}"
 
 
-def triples(doc: Doc, key: str = FRAMES_KEY) -> list[Triple]:
+def get_triples(doc: Doc, key: str = FRAMES_KEY) -> list[Triple]:
     """Return the triples of an English Doc, in the order of their verbs and objects.
 
     Roles say which words with prepositions are arguments (the numbered ones are, places and times
@@ -72,10 +72,14 @@ def triples(doc: Doc, key: str = FRAMES_KEY) -> list[Triple]:
 
 
 def _of(head: Token, frames: dict[int, Frame]) -> Iterator[Triple]:
-    copulas = children(head, "copula")
+    copulas, outer = children(head, "copula"), children(head, "outer_subject")
+    if outer:
+        copulas = copulas[1:]  # the first has a clause as its predicate
     if copulas:
-        if not children(head, "outer_subject") and head.tag_ not in _E["no_predicate"]:
+        if head.tag_ not in _E["no_predicate"]:
             yield from _shared(head, copulas[-1], _subject(head, frames), [head])
+        return
+    if head.tag_ not in _C["verbs"]:
         return
     passive = is_passive(head)
     subject = _agent(head, frames) if passive else _subject(head, frames)
@@ -164,11 +168,11 @@ def _first(head: Token) -> Token:
 
 def _antecedent(word: Token) -> Token:
     """Return the noun that a relative pronoun stands for, or the word itself."""
-    if word.lower_ not in _E["relative_words"]:
+    if word.text.lower() not in _E["relative_words"]:
         return word
     for above in word.ancestors:
         if above.dep_ in _C["relative"]:
-            opens = next((t for t in above.subtree if t.lower_ in _E["relative_words"]), None)
+            opens = next((t for t in above.subtree if t.text.lower() in _E["relative_words"]), None)
             return above.head if opens == word and above.head.i < word.i else word
     return word
 
@@ -179,7 +183,7 @@ def _shared(
     group = _first(head)
     modals = [child for child in group.children if child.tag_ in _C["modal"]]
     negated = any(
-        child.dep_ in _E["adverb"] and child.lower_ in _E["not"] for child in group.children
+        child.dep_ in _E["adverb"] and child.text.lower() in _E["not"] for child in group.children
     )
     particles = [child for child in head.children if child.dep_ in _E["particle"]]
     for who in [None] if subject is None else _conjuncts(subject, head):
