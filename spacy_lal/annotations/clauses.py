@@ -181,14 +181,14 @@ def phrase_of(head: Token, after: int = 0, before: int | None = None) -> Span:
     """Return the phrase of a head word without a preposition or conjunction in front, without what
     is coordinated with it, and without punctuation at its ends. after, before: tokens between which
     the phrase stays."""
-    doc, start, end = head.doc, head.left_edge.i, head.right_edge.i + 1
+    doc, start, end = head.doc, max(head.left_edge.i, after), head.right_edge.i + 1
     for child in head.lefts:
         if child.dep_ in _E["outside"] and child.left_edge.i == start:
             start = child.right_edge.i + 1
     for child in head.rights:
         if child.dep_ in _E["beside"]:
             end = min(end, child.left_edge.i)
-    start = min(head.i, max(start, after))
+    start = min(head.i, start)
     end = max(head.i + 1, end if before is None else min(end, before))
     while end - 1 > head.i and doc[end - 1].dep_ in _E["outside"]:
         end -= 1

@@ -98,7 +98,8 @@ def _roles(head: Token, frames: dict[int, Frame]) -> dict[str, Token]:
             continue
         word = _antecedent(span.root)
         content = heads_clause(word) and head.is_ancestor(word)
-        if word.tag_ in _E["nouns"] and not content and word != head:
+        noun = word.tag_ in _E["nouns"] and word.dep_ not in _E["modifiers"]
+        if noun and not content and word != head:
             found.setdefault(label, word)
     return found
 
@@ -120,7 +121,7 @@ def _objects(head: Token, frames: dict[int, Frame], passive: bool) -> list[Token
         subject, first = subject_of(head), _first(head)
         if subject is None and first.dep_ in _C["noun_clause"]:
             subject = first.head
-        found = [subject] * (subject is not None) + found
+        found = found if subject is None else [subject, *found]
     frame = frames.get(head.i)
     content = [span for span in frame.arguments if _clausal(head, span)] if frame else []
     found = [_antecedent(word) for word in found if not any(word in span for span in content)]
@@ -133,8 +134,12 @@ def _objects(head: Token, frames: dict[int, Frame], passive: bool) -> list[Token
 
 
 def _agent(head: Token, frames: dict[int, Frame]) -> Token | None:
+    """Return who does it in a passive; where roles take the subject for it, heads are right."""
     agents = [child for child in head.children if child.dep_ in _E["agent"]]
-    return next(iter(agents), None) or _roles(head, frames).get("ARG0")
+    by_roles = _roles(head, frames).get("ARG0")
+    subject = subject_of(head)
+    own = by_roles is not None and subject is not None and by_roles == _antecedent(subject)
+    return next(iter(agents), None if own else by_roles)
 
 
 def _subject(head: Token, frames: dict[int, Frame]) -> Token | None:
@@ -182,25 +187,28 @@ def _shared(
 ) -> Iterator[Triple]:
     group = _first(head)
     modals = [child for child in group.children if child.tag_ in _C["modal"]]
-    negated = any(
-        child.dep_ in _E["adverb"] and child.text.lower() in _E["not"] for child in group.children
-    )
+    negated = any(map(_negates, group.children))
     particles = [child for child in head.children if child.dep_ in _E["particle"]]
     for who in [None] if subject is None else _conjuncts(subject, head):
         for what in (one for word in objects for one in _conjuncts(word, head)):
             yield Triple(
                 None if who is None else _phrase(who, head),
                 verb,
-                _phrase(what, head, verb),
+                _phrase(what, head),
                 next(iter(particles), None),
-                _preposition(what),
+                _preposition(what) if what == head or head.is_ancestor(what) else None,
                 next(iter(modals), None),
                 negated,
             )
 
 
+def _negates(word: Token) -> bool:
+    return word.dep_ in _E["adverb"] and word.text.lower() in _E["not"]
+
+
 def _conjuncts(word: Token, head: Token) -> list[Token]:
-    """Return a noun and those coordinated with it; before a relative clause, only those."""
+    """Return a noun and those coordinated with it; before a relative clause with `head`, those
+    before the clause."""
     found = [word]
     for child in word.children:
         behind = word.i < head.i < child.i
@@ -209,10 +217,12 @@ def _conjuncts(word: Token, head: Token) -> list[Token]:
     return found
 
 
-def _phrase(word: Token, head: Token, verb: Token | None = None) -> Span:
-    """Return a noun's phrase without the clause of `head` inside; `verb`: a copula before it."""
-    if word == head and verb is not None and verb.i < word.i:
-        return phrase_of(word, after=verb.i + 1)
+def _phrase(word: Token, head: Token) -> Span:
+    """Return a noun's phrase, without the clause of `head` inside; of a predicate, what stands
+    behind its subject, copula and negation."""
+    if word == head:
+        ends = (c.right_edge.i + 1 for c in word.lefts if c.dep_ in _E["apart"] or _negates(c))
+        return phrase_of(word, after=max(ends, default=0))
     before = head.left_edge.i if word.i < head.i and word.is_ancestor(head) else None
     return phrase_of(word, before=before)
 

@@ -214,6 +214,27 @@ def test_relative_pronouns_stand_for_their_nouns() -> None:
     assert list(map(str, doc._.triples)) == ["we | drank | tea"]
 
 
+def test_predicates_of_be() -> None:
+    doc = doc_of(
+        """
+        Is      VBZ 5 cop
+        n't     RB  5 advmod
+        Bob     NNP 5 nsubj
+        on      IN  5 case
+        leave   NN  0 ROOT
+        in      IN  8 case
+        a       DT  8 det
+        house   NN  5 obl
+        that    WDT 11 obj
+        we      PRP 11 nsubj
+        built   VBD 8 acl:relcl
+        """
+    )
+    assert list(map(str, doc._.triples)) == [
+        *("Bob | not Is on | leave in a house that we built", "we | built | a house"),
+    ]
+
+
 def test_docs_that_cannot_be_read() -> None:
     bare = Doc(Vocab(), words=["They", "sat"])
     for view in ("clauses", "triples"):
