@@ -10,6 +10,7 @@ from spacy.tokens import Doc, Span, Token
 from .english import ENGLISH, check_heads
 
 _E = ENGLISH["clauses"]
+Kind = Literal["main", "relative", "complement", "adverbial"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Clause:
     verb: Token
     subject: Span | None
     objects: tuple[Span, ...]
-    kind: Literal["main", "relative", "complement", "adverbial"]
+    kind: Kind
     finite: bool
     voice: Literal["active", "passive"]
     predicate: Token
@@ -73,14 +74,14 @@ def _clauses_of(head: Token) -> Iterator[Clause]:
 
 
 def _clause(
-    head: Token, verb: Token, subject: Token | None, kind: str, finite: bool, passive: bool
+    head: Token, verb: Token, subject: Token | None, kind: Kind, finite: bool, passive: bool
 ) -> Clause:
     return Clause(
         _span(head),
         verb,
         None if subject is None else phrase_of(subject),
         tuple(map(phrase_of, children(head, "objects"))),
-        kind,  # type: ignore[arg-type]
+        kind,
         finite,
         "passive" if passive else "active",
         head,
@@ -165,16 +166,14 @@ def subject_of(head: Token) -> Token | None:
     return subject_of(above)
 
 
-def _kind(head: Token) -> str:
+def _kind(head: Token) -> Kind:
     above = first_conjunct(head)
     if above is not None:
         return _kind(above)
     if head.dep_ in _E["noun_clause"]:
         return "complement" if children(head, "mark") else "relative"
-    for kind in ("relative", "complement", "adverbial"):
-        if head.dep_ in _E[kind]:
-            return kind
-    return "main"
+    kinds: tuple[Kind, ...] = ("relative", "complement", "adverbial")
+    return next((kind for kind in kinds if head.dep_ in _E[kind]), "main")
 
 
 def phrase_of(head: Token, after: int = 0, before: int | None = None) -> Span:

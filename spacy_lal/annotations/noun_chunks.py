@@ -48,8 +48,10 @@ def _chunk(noun: Token) -> tuple[int, int]:
     return start, end
 
 
-def install_noun_chunks(vocab: Vocab) -> None:
-    """Let `doc.noun_chunks` of English Docs made from now on follow this rule. Another rule, of
-    another language or of a user, stays."""
+def install_noun_chunks(vocab: Vocab, doc: Doc | None = None) -> None:
+    """Let `doc.noun_chunks` follow this rule, of a Doc and of all that are made from now on. Any
+    other rule than spaCy's for English stays, such as a user's."""
     if vocab.get_noun_chunks is spacys_noun_chunks:
         vocab.get_noun_chunks = noun_chunks
+    if doc is not None and doc.noun_chunks_iterator is spacys_noun_chunks:
+        doc.noun_chunks_iterator = noun_chunks

@@ -14,7 +14,6 @@ from .constituents import CONSTITUENTS_KEY, UNKNOWN_TAG, constituent_tree, get_c
 from .english import ENGLISH
 from .span_groups import LoopIndex, current_spans
 
-PHRASE_KINDS = ("maximal", "base")
 _POSSESSIVE = ENGLISH["phrases"]["possessive"]
 
 
@@ -145,7 +144,7 @@ def get_phrases(
     Collins 1999, Head-Driven Statistical Models for Natural Language Parsing). Raises ValueError
     for another kind, and if constituents cross.
     """
-    if kind not in PHRASE_KINDS:
+    if kind not in ("maximal", "base"):
         raise ValueError(f"unknown kind of phrases {kind!r}: choose 'maximal' or 'base'")
     spans = [span for span in get_constituents(doc, key) if span[2] == label]
     below = nest(spans, len(doc))

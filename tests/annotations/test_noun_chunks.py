@@ -8,7 +8,7 @@ from spacy.lang.en.syntax_iterators import noun_chunks as spacys_noun_chunks
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_lal.annotations import install_noun_chunks
+from spacy_lal.annotations import install_noun_chunks, set_dependencies
 
 from .sentences import doc_of
 
@@ -75,6 +75,15 @@ def test_only_spacys_rule_for_english_is_replaced() -> None:
     before = french.get_noun_chunks
     install_noun_chunks(french)
     assert french.get_noun_chunks is before
+
+
+def test_docs_that_are_given_heads() -> None:
+    """A component may come from a pipeline with another vocabulary."""
+    vocab = spacy.blank("en").vocab
+    doc = Doc(vocab, words=["She", "saw", "the", "cats"], tags=["PRP", "VBD", "DT", "NNS"])
+    set_dependencies(doc, [1, 1, 3, 1], ["nsubj", "ROOT", "det", "obj"])
+    assert [chunk.text for chunk in doc.noun_chunks] == ["She", "the cats"]
+    assert Doc(vocab).noun_chunks_iterator is doc.noun_chunks_iterator
 
 
 def test_without_heads_and_pickled(vocab: Vocab) -> None:
