@@ -4,6 +4,7 @@ spaCy's rule for English looks for relations of its own pipelines, such as `dobj
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from spacy.lang.en.syntax_iterators import noun_chunks as spacys_noun_chunks
 from spacy.tokens import Doc, Span, Token
@@ -51,7 +52,8 @@ def _chunk(noun: Token) -> tuple[int, int]:
 def install_noun_chunks(vocab: Vocab, doc: Doc | None = None) -> None:
     """Let `doc.noun_chunks` follow this rule, of a Doc and of all that are made from now on. Any
     other rule than spaCy's for English stays, such as a user's."""
+    rule: Any = noun_chunks  # spaCy's types have Spans where its rules yield places
     if vocab.get_noun_chunks is spacys_noun_chunks:
-        vocab.get_noun_chunks = noun_chunks
+        vocab.get_noun_chunks = rule
     if doc is not None and doc.noun_chunks_iterator is spacys_noun_chunks:
-        doc.noun_chunks_iterator = noun_chunks
+        doc.noun_chunks_iterator = rule
