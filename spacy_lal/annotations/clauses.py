@@ -120,12 +120,12 @@ def shares_auxiliaries(head: Token) -> bool:
 
 def is_finite(head: Token) -> bool:
     """Whether a predicate's verb group is finite."""
-    if any(token.tag_ in _E["finite"] for token in verb_group(head)):
-        return True
-    above = first_conjunct(head)
-    if above is not None and shares_auxiliaries(head):
-        return is_finite(above)
-    return _imperative(head)
+    while not any(token.tag_ in _E["finite"] for token in verb_group(head)):
+        above = first_conjunct(head)
+        if above is None or not shares_auxiliaries(head):
+            return _imperative(head)
+        head = above
+    return True
 
 
 def _imperative(head: Token) -> bool:
@@ -144,32 +144,36 @@ def is_passive(head: Token) -> bool:
     participle that says something about a noun."""
     if children(head, "copula"):
         return False
-    if children(head, "passive"):
-        return True
-    if head.tag_ not in _E["participle"] or children(head, "auxiliaries"):
-        return False
-    above = first_conjunct(head)
-    if above is not None:
-        return is_passive(above) and not children(head, "objects")
-    return not children(head, "subject")
+    while not children(head, "passive"):
+        if head.tag_ not in _E["participle"] or children(head, "auxiliaries"):
+            return False
+        above = first_conjunct(head)
+        if above is None:
+            return not children(head, "subject")
+        if children(head, "objects"):
+            return False
+        head = above
+    return True
 
 
 def subject_of(head: Token) -> Token | None:
     """Return the head word of a predicate's subject, its own or that of the verb before it."""
-    for relations in ("subject", "expletive", "clause_subject"):
-        for child in children(head, relations):
-            if child.tag_ not in _E["existential"]:
-                return child
-    above = first_conjunct(head)
-    if above is None or (_imperative(head) and not shares_auxiliaries(head)):
-        return None
-    return subject_of(above)
+    above: Token | None = head
+    while above is not None:
+        head = above
+        for relations in ("subject", "expletive", "clause_subject"):
+            for child in children(head, relations):
+                if child.tag_ not in _E["existential"]:
+                    return child
+        above = first_conjunct(head)
+        if _imperative(head) and not shares_auxiliaries(head):
+            return None
+    return None
 
 
 def _kind(head: Token) -> Kind:
-    above = first_conjunct(head)
-    if above is not None:
-        return _kind(above)
+    while (above := first_conjunct(head)) is not None:
+        head = above
     if head.dep_ in _E["noun_clause"]:
         return "complement" if children(head, "mark") else "relative"
     kinds: tuple[Kind, ...] = ("relative", "complement", "adverbial")

@@ -82,8 +82,10 @@ def _of(head: Token, frames: dict[int, Frame]) -> Iterator[Triple]:
     if head.tag_ not in _C["verbs"]:
         return
     passive = is_passive(head)
-    subject = _agent(head, frames) if passive else _subject(head, frames)
     objects = _objects(head, frames, passive)
+    if not objects:
+        return
+    subject = _agent(head, frames) if passive else _subject(head, frames)
     yield from _shared(head, head, subject, [word for word in objects if word != subject])
 
 
@@ -145,22 +147,24 @@ def _agent(head: Token, frames: dict[int, Frame]) -> Token | None:
 def _subject(head: Token, frames: dict[int, Frame]) -> Token | None:
     """Return the subject of an active verb, or the noun that an infinitive, a gerund or a
     participle is about: by roles, else that of the verb above it."""
-    subject = subject_of(head)
-    if subject is not None:
-        return _antecedent(subject)
-    roles, first = _roles(head, frames), _first(head)
-    if "ARG0" in roles:
-        return roles["ARG0"]
-    if first.dep_ in _C["noun_clause"]:
-        participle = first.tag_ in _C["gerund"] and not children(first, "mark")
-        return first.head if participle else None
-    outside = [word for word in roles.values() if not head.is_ancestor(word)]
-    if outside and (len(roles) > 1 or children(head, "objects")):
-        return outside[0]
-    if first.dep_ in _E["controlled"]:
-        controllers = children(first.head, "objects") if first.dep_ in _E["by_object"] else []
-        return _antecedent(controllers[0]) if controllers else _subject(first.head, frames)
-    return None
+    while True:
+        subject = subject_of(head)
+        if subject is not None:
+            return _antecedent(subject)
+        roles, first = _roles(head, frames), _first(head)
+        if "ARG0" in roles:
+            return roles["ARG0"]
+        if first.dep_ in _C["noun_clause"]:
+            participle = first.tag_ in _C["gerund"] and not children(first, "mark")
+            return first.head if participle else None
+        outside = [word for word in roles.values() if not head.is_ancestor(word)]
+        if outside and (len(roles) > 1 or children(head, "objects")):
+            return outside[0]
+        if first.dep_ not in _E["controlled"]:
+            return None
+        head = first.head
+        if first.dep_ in _E["by_object"] and (objects := children(head, "objects")):
+            return _antecedent(objects[0])
 
 
 def _first(head: Token) -> Token:
@@ -229,7 +233,8 @@ def _phrase(word: Token, head: Token) -> Span:
 
 def _preposition(word: Token) -> Span | None:
     """Return the preposition of a noun, or of the one that it is coordinated with."""
-    case = [child for child in word.lefts if child.dep_ in _E["preposition"]]
-    if not case and word.dep_ in _C["conjunct"]:
-        return _preposition(word.head)
-    return word.doc[case[0].i : case[0].right_edge.i + 1] if case else None
+    while True:
+        case = [child for child in word.lefts if child.dep_ in _E["preposition"]]
+        if case or word.dep_ not in _C["conjunct"]:
+            return word.doc[case[0].i : case[0].right_edge.i + 1] if case else None
+        word = word.head

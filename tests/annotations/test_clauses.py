@@ -7,7 +7,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_lal.annotations import install_extensions
-from spacy_lal.annotations.clauses import Clause
+from spacy_lal.annotations.clauses import Clause, is_finite, is_passive, subject_of
+from spacy_lal.annotations.triples import _subject
 
 from .sentences import doc_of
 
@@ -244,6 +245,15 @@ def test_docs_that_cannot_be_read() -> None:
     with pytest.raises(ValueError, match="Universal Dependencies, and the Doc has 'dobj'"):
         _ = other._.clauses
     assert Doc(Vocab())._.clauses == Doc(Vocab())._.triples == []
+
+
+@pytest.mark.parametrize("relation", ["conj", "xcomp"])
+def test_no_depth_meets_pythons_limit(relation: str) -> None:
+    lines = [f"go VB {i} {relation if i else 'ROOT'}" for i in range(1100)]
+    last = doc_of("\n".join(lines))[-1]
+    assert is_finite(last) is (relation == "conj")
+    assert not is_passive(last)
+    assert subject_of(last) is _subject(last, {}) is None
 
 
 def test_views_survive_storage() -> None:
