@@ -52,8 +52,10 @@ def _chunk(noun: Token) -> tuple[int, int]:
 def install_noun_chunks(vocab: Vocab, doc: Doc | None = None) -> None:
     """Let `doc.noun_chunks` follow this rule, of a Doc and of all that are made from now on. Any
     other rule than spaCy's for English stays, such as a user's."""
-    rule: Any = noun_chunks  # spaCy's types have Spans where its rules yield places
+    # spaCy's types have Spans where its rules yield places, and don't have a Doc's rule
+    rule: Any = noun_chunks
+    given: Any = doc
     if vocab.get_noun_chunks is spacys_noun_chunks:
         vocab.get_noun_chunks = rule
-    if doc is not None and doc.noun_chunks_iterator is spacys_noun_chunks:
-        doc.noun_chunks_iterator = rule
+    if doc is not None and given.noun_chunks_iterator is spacys_noun_chunks:
+        given.noun_chunks_iterator = rule
