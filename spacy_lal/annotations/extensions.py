@@ -9,10 +9,20 @@ from typing import Any
 from spacy.glossary import GLOSSARY
 from spacy.tokens import Doc, Span, Token
 
+from .clauses import get_clauses
 from .constituents import constituent_tree, sentence_trees
 from .frames import FRAMES_KEY, Frame, frame_at, frame_positions, get_frames
 from .grammar_errors import ERRORS_KEY, error_scores, grammar_errors
+from .phrases import (
+    constituent_children,
+    constituent_head,
+    constituent_labels,
+    constituent_parent,
+    constituent_siblings,
+    get_phrases,
+)
 from .span_groups import LoopIndex, current_spans, span_scores
+from .triples import get_triples
 
 _FRAMES = LoopIndex(frame_positions)
 _WRONG = LoopIndex(lambda group: {i for s in current_spans(group) for i in range(s.start, s.end)})
@@ -44,6 +54,13 @@ _VIEWS: list[tuple[Any, str, Any]] = [
     (Doc, "grammar_errors", grammar_errors),
     (Token, "is_error", _is_error),
     (Token, "error_score", _error_score),
+    (Span, "constituent_parent", constituent_parent),
+    (Span, "constituent_children", constituent_children),
+    (Span, "constituent_siblings", constituent_siblings),
+    (Span, "constituent_labels", constituent_labels),
+    (Span, "constituent_head", constituent_head),
+    (Doc, "clauses", get_clauses),
+    (Doc, "triples", get_triples),
 ]
 
 
@@ -67,12 +84,16 @@ def install_extensions() -> None:
 
     These are `Doc._.trees`, `Span._.tree`, `Doc._.frames`, `Token._.frame` (first frame whose
     predicate is the token, or None), `Doc._.grammar_errors`, `Token._.is_error` and
-    `Token._.error_score` (probability of a grammatical error, None if unknown). A loop over tokens
-    or sentences reads each span group once. `spacy.explain` learns the meanings of labels; those
-    that it knows stay, but for SBAR, which it takes for a conjunction.
+    `Token._.error_score` (probability of a grammatical error, None if unknown); of constituents
+    `Span._.constituent_parent`, `…_children`, `…_siblings`, `…_labels` and `…_head`, and
+    `Doc._.phrases(label)`; of English `Doc._.clauses` and `Doc._.triples`. A loop over tokens,
+    sentences or constituents reads each span group once. `spacy.explain` learns the meanings of
+    labels; those that it knows stay, but for SBAR, which it takes for a conjunction.
     """
     known = label_meanings()
     GLOSSARY.update({**known, **GLOSSARY, "SBAR": known["SBAR"]})
     for kind, name, getter in _VIEWS:
         if not kind.has_extension(name):
             kind.set_extension(name, getter=getter)
+    if not Doc.has_extension("phrases"):
+        Doc.set_extension("phrases", method=get_phrases)

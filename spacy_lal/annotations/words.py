@@ -10,6 +10,7 @@ from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
 
 from ..trees.tree import LabelledSpan
+from .noun_chunks import install_noun_chunks
 
 
 class WordIndex:
@@ -73,7 +74,8 @@ def word_heads(words: Sequence[Token]) -> list[int]:
 
 
 def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -> None:
-    """Write the head and the relation of every token; each tree becomes a sentence.
+    """Write the head and the relation of every token; each tree becomes a sentence, and
+    `doc.noun_chunks` of English is found by these relations.
 
     heads: token indices, a root is its own head. relations: "" for "not annotated".
     The first word of some long, extremely non-projective trees is attached to the root, since spaCy
@@ -87,6 +89,7 @@ def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -
         )
     if not len(doc):
         return
+    install_noun_chunks(doc.vocab, doc)
     above = numpy.asarray(heads)
     values: Any = numpy.empty((len(doc), 2), dtype="int64")
     values[:, 0] = above - numpy.arange(len(doc))

@@ -22,7 +22,6 @@ from ..formats.conllu import Conllu
 from ..formats.docbins import read_spacy
 from ..formats.files import whole_file
 from ..formats.ftb import FrenchTreebank
-from ..formats.head_rules import HeadRules, heads_by_rules
 from ..formats.learner_tsv import LearnerTsv
 from ..formats.m2 import M2
 from ..formats.parallel import ParallelSentences
@@ -32,6 +31,7 @@ from ..formats.props import Props
 from ..formats.treebank_format import Format, Losses
 from ..formats.treebank_sentence import TreebankSentence, language_vocab, write_docs
 from ..formats.vtb import VietnameseTreebank
+from ..trees.head_rules import HeadRules, heads_by_rules
 from ..trees.tree import ConstituentTree
 from .checks import Group, check_outputs, clear_errors, from_each
 

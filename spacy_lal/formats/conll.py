@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Annotated
 
 from ..trees.brackets import ptb_unescape
+from ..trees.labels import clean_label
 from .files import FormatError, read_text
-from .penn_brackets import clean_label
 from .penn_treebanks import Take, with_conllx
 from .props import (
     NO_PREDICATE,

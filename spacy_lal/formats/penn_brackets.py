@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 
 from ..annotations import sentence_trees
 from ..trees.brackets import Unescape, ptb_unescape, read, unescape_brackets
+from ..trees.labels import clean_label
 from ..trees.tree import ConstituentTree
 from .files import FormatError, read_text
 from .treebank_format import Files, Losses, Pattern
@@ -21,8 +22,6 @@ from .treebank_sentence import TreebankSentence
 TRACE = "-NONE-"
 """The tag of empty elements."""
 
-_FEATURES = re.compile(r"##.*?(?:##|$)")
-_FUNCTION = re.compile(r"(?<=.)[-=].*")  # never at the beginning: -LRB- is a tag
 # A line without round brackets, as `<S ID=7>`, `</S>` or `<DATE> 1994 </DATE>`.
 _SGML = re.compile(r"^[ \t]*<[^()\n]*>[ \t]*$", re.MULTILINE)
 _SENTENCE = re.compile(r"^[ \t]*<(/?)s(?:[ \t][^()<>\n]*)?>[ \t]*$", re.MULTILINE | re.IGNORECASE)
@@ -123,13 +122,6 @@ def parse_sentences(
         elif after == "/":
             yield Bracketing(f"{source}:{end}", None, "</s> without <s>")
         line = end
-
-
-def clean_label(label: str, *, functions: bool = False) -> str:
-    """Return the bare category: NP for `NP-SBJ-1`, `NP=2` and `NP##case=nom##`; -LRB- is itself.
-    functions: whether to keep functions: NP-SBJ-1."""
-    label = _FEATURES.sub("", label)
-    return label if functions or label.startswith("-") else _FUNCTION.sub("", label)
 
 
 def clean_tree(

@@ -18,7 +18,7 @@ from spacy.util import logger, minibatch, raise_error
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from ..annotations import install_extensions
+from ..annotations import install_extensions, install_noun_chunks
 from ..annotations.escapes import read_escapes
 from ..bridge.shim import model_from_disk, model_to_disk, naming, torch_shim
 from ..bridge.warm_start import adopt_vocabulary, take_weights
@@ -42,6 +42,7 @@ class WeightsPipe(TrainablePipe):
         self._warned: set[str] = set()
         self._configure_model()
         install_extensions()
+        install_noun_chunks(vocab)
         read_escapes(vocab)
 
     def _configure_model(self) -> None:

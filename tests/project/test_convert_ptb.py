@@ -9,7 +9,6 @@ import typer
 
 from spacy_lal.cli.convert import command
 from spacy_lal.formats.files import FormatError
-from spacy_lal.formats.head_rules import HeadRules
 from spacy_lal.formats.penn_treebanks import (
     PennTreebank,
     Take,
@@ -21,6 +20,7 @@ from spacy_lal.formats.penn_treebanks import (
 )
 from spacy_lal.formats.treebank_format import Losses
 from spacy_lal.trees.brackets import ptb_unescape
+from spacy_lal.trees.head_rules import HeadRules
 
 from .running import ROOT, read_docs
 

@@ -29,10 +29,10 @@ from spacy_lal.annotations import FrameSpans, set_constituents, set_errors, set_
 from spacy_lal.cli.convert import FORMATS, command
 from spacy_lal.cli.make_errors import corrupt
 from spacy_lal.cli.score import score_errors, score_roles, score_trees
-from spacy_lal.formats.head_rules import HeadRules
 from spacy_lal.formats.m2 import ErrorTypes
 from spacy_lal.formats.penn_treebanks import Take
 from spacy_lal.formats.treebank_format import Format
+from spacy_lal.trees.head_rules import HeadRules
 
 from .damage import damaged
 

@@ -18,8 +18,8 @@ from importlib import resources
 from itertools import pairwise
 from typing import NamedTuple
 
-from ..trees.tree import ConstituentTree
-from .penn_brackets import clean_label
+from .labels import clean_label
+from .tree import ConstituentTree
 
 
 class HeadRules(StrEnum):

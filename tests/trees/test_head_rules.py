@@ -2,8 +2,8 @@
 
 import pytest
 
-from spacy_lal.formats.head_rules import heads_by_rules
 from spacy_lal.structure.arborescence import is_projective
+from spacy_lal.trees.head_rules import heads_by_rules
 from spacy_lal.trees.tree import ConstituentTree
 
 SENTENCE = """
