@@ -12,6 +12,7 @@ from .inspect import inspect
 from .make_errors import corrupt
 from .package import package
 from .score import score_app
+from .search import search
 from .serve import serve
 from .train import train
 
@@ -23,7 +24,7 @@ app.add_typer(score_app)
 app.command("import")(import_checkpoint)
 for command in (
     *(annotate, attention, corrupt, edit, evaluate, find_threshold, inspect),
-    *(package, serve, silver),
+    *(package, search, serve, silver),
 ):
     app.command()(command)
 # overrides of the config's settings, as in `spacy train`
