@@ -120,6 +120,7 @@ RELATIONS: dict[str, Relation] = {
     ",": _previous,
     "$": lambda tree, a: [b for b in _sisters(tree, a) if b != a],
 }
+"""The relations of a node to others by their signs."""
 _IN_RANGES: dict[str, Ranges] = {
     "<<": lambda tree, a: (range(a + 1, tree.last[a] + 1),),
     ":": lambda tree, a: (range(len(tree)),),
@@ -127,6 +128,7 @@ _IN_RANGES: dict[str, Ranges] = {
     ",,": _before,
 }
 RANGES: dict[Relation, Ranges] = {}
+"""The relations of these whose nodes lie side by side in preorder."""
 for _sign, _ranges in _IN_RANGES.items():
     RELATIONS[_sign] = _nodes(_ranges)
     RANGES[RELATIONS[_sign]] = _ranges

@@ -27,8 +27,11 @@ ATTRIBUTES = {
     "ent": ("ent_type_", "ENT_IOB"),
 }
 """Attributes of tokens: their names in spaCy, and the annotation that they need."""
-ALIASES = {"text": "word", "cpos": "pos", "upos": "pos", "deprel": "dep", "vs": "roleset"}
-ALIASES |= {"ner": "ent", "ent_type": "ent", "morphofeatures": "morph", "index": "idx"}
+ALIASES = {
+    **{"text": "word", "cpos": "pos", "upos": "pos", "deprel": "dep", "vs": "roleset"},
+    **{"ner": "ent", "ent_type": "ent", "morphofeatures": "morph", "index": "idx"},
+}
+"""Other names of attributes."""
 HEADS, ROLES = "DEP", "roles"
 """What patterns may need beside attributes."""
 OWN = {"idx": "", "roleset": ROLES}

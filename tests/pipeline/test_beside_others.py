@@ -36,8 +36,10 @@ def web() -> Language:
     names.add_patterns([{"label": "ANIMAL", "pattern": "cat"}])
     ruler: Any = nlp.add_pipe("attribute_ruler")
     ruler.add([[{"TAG": {"REGEX": "^NN"}}]], {"POS": "NOUN"})
+    ruler.add([[{"TAG": {"REGEX": "^(?!NN)"}}]], {"POS": "X"})
     lemmas: Any = nlp.add_pipe("attribute_ruler", name="lemmatizer")
     lemmas.add([[{"POS": "NOUN"}]], {"LEMMA": "beast"})
+    lemmas.add([[{"POS": "X"}]], {"LEMMA": "thing"})
     return nlp
 
 

@@ -17,7 +17,7 @@ RUNNING = {
     "serve": "MODEL",
     "silver": "MODEL IN OUT --trees 0",
 }
-NOT_RUNNING = {"convert", "score", "import", "corrupt", "edit", "inspect", "package"}
+NOT_RUNNING = {"convert", "score", "import", "corrupt", "edit", "inspect", "package", "search"}
 
 
 def test_all_commands_are_known() -> None:
