@@ -255,7 +255,7 @@ def test_make_en_lal_lg(
         lg_options=(
             f" {FEW_STEPS} {FEW_WORDS} --components.tok2vec.model.sha256 null"
             " --components.tok2vec.model.layers 2 --components.tok2vec.model.trained_from 1"
-            " --system.encoder_width 32"
+            " --system.encoder_width 32 --corpora.train.epoch_words 60"
         ),
     )
     (model,) = (project / "packages/en_lal_lg/en_lal_lg").glob("en_lal_lg-*")
