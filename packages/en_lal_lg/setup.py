@@ -1,19 +1,19 @@
 #!/usr/bin/env python
-import io
 import json
 from os import path, walk
 from shutil import copy
+
 from setuptools import setup
 
 
 def load_meta(fp):
-    with io.open(fp, encoding="utf8") as f:
+    with open(fp, encoding="utf8") as f:
         return json.load(f)
 
 
 def load_readme(fp):
     if path.exists(fp):
-        with io.open(fp, encoding="utf8") as f:
+        with open(fp, encoding="utf8") as f:
             return f.read()
     return ""
 
@@ -67,7 +67,7 @@ def setup_package():
         package_data={model_name: list_files(model_dir)},
         install_requires=list_requirements(meta),
         zip_safe=False,
-        entry_points={"spacy_models": ["{m} = {m}".format(m=model_name)]},
+        entry_points={"spacy_models": [f"{model_name} = {model_name}"]},
     )
 
 
