@@ -46,17 +46,21 @@ class MinimumBayesRisk:
     threshold: constituents less probable than this are left out; None (two-stage parsers only)
         gives each span of the tree its best label, as in the papers.
     arc_weight: gain of a right arc relative to that of a right constituent, in a joint model.
+    several_heads: least probability of constituents of which several words have heads outside, as
+        the small clause in "made the children laugh" has in Universal Dependencies. A joint
+        model's tree takes them where they cross no other constituent; null: never.
     """
 
     threshold: float | None = 0.45
     arc_weight: float = 1.0
+    several_heads: float | None = None
 
     def __post_init__(self) -> None:
         if self.threshold is not None and not 0 <= self.threshold < 1:
             raise ValueError(f"threshold must be at least 0 and below 1, got {self.threshold}")
 
     def __call__(self, trees: Trees) -> FoundTrees:
-        return trees.mbr(self.threshold, self.arc_weight)
+        return trees.mbr(self.threshold, self.arc_weight, several_heads=self.several_heads)
 
 
 HeadDecoder = Callable[[Tensor, Tensor], Tensor]

@@ -120,11 +120,19 @@ class Trees(ABC):
         """Returns the tree of highest score. share: constituents' weight; arcs have 1 - share."""
 
     @abstractmethod
-    def mbr(self, threshold: float | None, arc_weight: float = 1.0) -> FoundTrees:
+    def mbr(
+        self,
+        threshold: float | None,
+        arc_weight: float = 1.0,
+        *,
+        several_heads: float | None = None,
+    ) -> FoundTrees:
         """Returns the tree of highest expected gain (minimum Bayes risk).
 
         threshold: less probable constituents are left out; None (two stages only): each node has
         its best label. arc_weight: the gain of a right arc relative to that of a constituent.
+        several_heads: the least probability of constituents of which several words have heads
+        outside; a tree with heads takes them where they fit in. None: none.
         """
 
     @abstractmethod
@@ -204,7 +212,13 @@ class LabelledTrees(Trees):
         arcs = None if self.arcs is None else (1 - share) * self.arcs
         return self._found(share * constituent, labels, share * empty, arcs)
 
-    def mbr(self, threshold: float | None, arc_weight: float = 1.0) -> FoundTrees:
+    def mbr(
+        self,
+        threshold: float | None,
+        arc_weight: float = 1.0,
+        *,
+        several_heads: float | None = None,
+    ) -> FoundTrees:
         """Returns the tree of the highest sum of constituents' p - threshold and arc_weight * arcs'
         p.
 
@@ -224,13 +238,22 @@ class LabelledTrees(Trees):
         if self.arcs is not None:
             arcs = arc_weight * torch.softmax(mask_padding(self.arcs, self.lengths), -1)
         labels = torch.where(gain > 0, labels + 1, 0)
-        return self._found(gain.clamp(min=0), labels, torch.zeros_like(gain), arcs)
+        more = None
+        if several_heads is not None:
+            more = gain.where(gain + threshold > several_heads, 0.0).clamp(min=0)
+        return self._found(gain.clamp(min=0), labels, torch.zeros_like(gain), arcs, more)
 
     def _found(
-        self, constituent: Tensor, labels: Tensor, empty: Tensor, arcs: Tensor | None
+        self,
+        constituent: Tensor,
+        labels: Tensor,
+        empty: Tensor,
+        arcs: Tensor | None,
+        more: Tensor | None = None,
     ) -> FoundTrees:
         """Returns the tree of the highest sum of values. constituent, empty: values of spans with
-        their best label and without one."""
+        their best label and without one. more: values of constituents that a tree with heads then
+        takes in whatever the heads; 0 for none."""
         if self.rooted:
             never = empty.new_tensor(-torch.inf)
             empty = empty.index_put(root_positions(empty, self.lengths), never)
@@ -244,6 +267,12 @@ class LabelledTrees(Trees):
             probable = self.nodes.marginals if self.probabilistic else None
             joint = best_joint(constituent, empty, arcs, self.lengths, probable)
             labelled, heads = joint.labelled, joint.heads
+            if more is not None:
+                kept = labelled & (constituent > empty)
+                # more than all the rest of a tree; in double precision small values still count
+                values = more.double() + 2 * chart_length(kept) * kept
+                _, tree = best_tree(values, self.lengths)
+                labelled = labelled | (tree & (more > 0))
         if self.group is not None:
             labelled = labelled & (labels != self.group)
         labels = torch.where(labelled, labels, 0)
@@ -318,7 +347,13 @@ class TwoStageTrees(Trees):
         """Returns the most probable binary tree, with the best label of each node."""
         return self._labelled(self.nodes.argmax()[1], None)
 
-    def mbr(self, threshold: float | None, arc_weight: float = 1.0) -> FoundTrees:
+    def mbr(
+        self,
+        threshold: float | None,
+        arc_weight: float = 1.0,
+        *,
+        several_heads: float | None = None,
+    ) -> FoundTrees:
         """Returns the binary tree of most probable spans, whatever the threshold. Without a
         threshold, each span has its best label, 0 included (Floquet et al., section 2.1)."""
         return self._labelled(self.nodes.mbr()[1], threshold)

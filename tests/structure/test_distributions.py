@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
@@ -203,24 +204,29 @@ def test_a_tree_whose_root_is_a_constituent(case, labels_root) -> None:  # type:
     assert any((start, end) == (0, n) for start, end, _ in constituents(best)) == labels_root
 
 
-def test_mbr_decoder_finds_the_tree_of_highest_expected_gain(case) -> None:  # type: ignore[no-untyped-def]
-    n, scores, _, by_node = case
-    threshold = 0.3
-    weights = {
-        tree: torch.exp(torch.tensor(sum(by_node[node] for node in tree), dtype=torch.float64))
-        for tree in labelled_trees(n)
-    }
+def node_probabilities(n: int, by_node: dict[Node, float]) -> dict[Node, float]:
+    weights = {tree: math.exp(sum(by_node[node] for node in tree)) for tree in labelled_trees(n)}
     total = sum(weights.values())
     probability: dict[Node, float] = {}
     for tree, weight in weights.items():
         for node in tree:
-            probability[node] = probability.get(node, 0.0) + float(weight / total)
+            probability[node] = probability.get(node, 0.0) + weight / total
+    return probability
+
+
+def test_mbr_decoder_finds_the_tree_of_highest_expected_gain(case) -> None:  # type: ignore[no-untyped-def]
+    n, scores, _, by_node = case
+    threshold = 0.3
+    probability = node_probabilities(n, by_node)
     trees = LabelledTrees(scores, torch.tensor([n]))
     found = MinimumBayesRisk(threshold)(trees)
     nodes = gold_nodes(n, found.labels)
     gain = sum(probability[node] - threshold for node in nodes)
     assert gain == pytest.approx(
-        max(sum(probability[node] - threshold for node in constituents(tree)) for tree in weights)
+        max(
+            sum(probability[node] - threshold for node in constituents(tree))
+            for tree in labelled_trees(n)
+        )
     )
     assert all(probability[node] > threshold for node in nodes)
     of_all, best = trees.span_labels()
@@ -231,6 +237,38 @@ def test_mbr_decoder_finds_the_tree_of_highest_expected_gain(case) -> None:  # t
         assert int(best[0, k]) == 1 + of_labels.index(max(of_labels))
         if (label := int(found.labels[0, k])) > 0:
             assert float(found.probabilities[0, k]) == pytest.approx(of_labels[label - 1])
+
+
+def test_a_tree_with_heads_takes_constituents_of_several_heads_that_fit_in(case) -> None:  # type: ignore[no-untyped-def]
+    n, scores, _, by_node = case
+    threshold = 0.15
+    probability = node_probabilities(n, by_node)
+    more = 0
+    for seed in range(8):
+        arcs = torch.randn(1, n, n + 1, generator=torch.Generator().manual_seed(seed)).double()
+        trees = LabelledTrees(scores, torch.tensor([n]), arcs=arcs)
+        of_one, of_several = (
+            MinimumBayesRisk(threshold, 10.0, several)(trees) for several in (None, 0.2)
+        )
+        assert of_one.heads is not None
+        assert of_several.heads is not None
+        assert torch.equal(of_one.heads, of_several.heads)
+        kept, found = (gold_nodes(n, of.labels) for of in (of_one, of_several))
+        assert kept <= found
+        assert all(probability[node] > 0.2 for node in found - kept)
+        more += len(found) - len(kept)
+        assert sum(probability[node] - threshold for node in found - kept) == pytest.approx(
+            max(
+                sum(
+                    probability[node] - threshold
+                    for node in constituents(tree) - kept
+                    if probability[node] > 0.2
+                )
+                for tree in labelled_trees(n)
+                if kept <= constituents(tree)
+            )
+        )
+    assert more or n < 4
 
 
 def test_threshold_is_a_probability() -> None:
