@@ -91,9 +91,9 @@ release: $(VENV)/bin/pip
 
 # It tells of links that lead nowhere.
 site: $(DEV)
-	@$(PIP) install -q -c constraints.txt ".[site]"
+	@$(PIP) install -q -c constraints.txt -e ".[site]"
 	@$(PY) -m sphinx -q -c docs . site
-	@echo site/docs/index.html
+	@echo site/index.html
 
 clean:
 	rm -rf $(VENV)

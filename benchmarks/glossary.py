@@ -33,7 +33,9 @@ def tables() -> str:
         if rest:
             parts.append(listed({label: meaning(label) for label in sorted(rest)}))
     parts += ["## Tags of French and Icelandic", listed(labels["tags"])]
-    prefixes = {prefix: text.removesuffix(": ") for prefix, text in labels["error prefixes"].items()}
+    prefixes = {
+        prefix: text.removesuffix(": ") for prefix, text in labels["error prefixes"].items()
+    }
     parts += ["## Kinds of errors", listed(prefixes), listed(labels["errors"])]
     return "\n\n".join(parts)
 
