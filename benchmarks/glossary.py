@@ -17,8 +17,7 @@ LABELS = ROOT / "spacy_lal/annotations/labels.json"
 
 
 def tables() -> str:
-    """Return a table of each section of examples, with the labels of that kind that have none below
-    it, then the tags of other languages and the kinds of errors."""
+    """Return a table of each section of examples, then the kinds of errors."""
     install_extensions()
     labels = json.loads(LABELS.read_text("utf8"))
     parts = []
@@ -29,10 +28,9 @@ def tables() -> str:
         ]
         table = "\n".join(["| label | meaning | example |", "|---|---|---|", *rows])
         parts += [f"## {section}", table]
-        rest = labels.get(section.lower(), {}).keys() - examples.keys()
-        if rest:
+        if section == "Constituents":
+            rest = labels["constituents"].keys() - examples.keys()
             parts.append(listed({label: meaning(label) for label in sorted(rest)}))
-    parts += ["## Tags of French and Icelandic", listed(labels["tags"])]
     prefixes = {
         prefix: text.removesuffix(": ") for prefix, text in labels["error prefixes"].items()
     }
