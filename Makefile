@@ -9,6 +9,8 @@
 # make test-page          test the page in a real Chromium (Debian: apt-get install chromium)
 # make lint               style and types
 # make docs               write the tables and pictures of docs anew from docs/training/results.jsonl
+# make release            build wheels of the library and of all pipelines in dist/, check and try
+#                         them; ARGS="--only en_lal_sm" for some pipelines
 # make site               build the documentation as a site, check its links
 # make clean              remove .venv
 #
@@ -35,7 +37,7 @@ HAS_TEXT := $(filter-out undefined,$(origin TEXT))
 export DEMO_TEXT := $(value TEXT)
 unexport TEXT
 
-.PHONY: help demo page test dev pipelines test-page matrix lint docs site clean
+.PHONY: help demo page test dev pipelines test-page matrix lint docs release site clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -83,11 +85,15 @@ docs: $(DEV) $(VENV)/.en_lal_sm
 	@$(PY) -m cogapp -I benchmarks -r docs/*.md
 	@$(PY) benchmarks/pictures.py
 
+release: $(VENV)/bin/pip
+	@$(PIP) install -q -c constraints.txt build twine check-wheel-contents setuptools
+	@$(PY) scripts/release.py dist $(ARGS)
+
 # It tells of links that lead nowhere.
 site: $(DEV)
-	@$(PIP) install -q -c constraints.txt ".[site]"
+	@$(PIP) install -q -c constraints.txt -e ".[site]"
 	@$(PY) -m sphinx -q -c docs . site
-	@echo site/docs/index.html
+	@echo site/index.html
 
 clean:
 	rm -rf $(VENV)

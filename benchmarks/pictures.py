@@ -1,10 +1,12 @@
-"""Draw the pictures of docs/training and the README's tree: `python benchmarks/pictures.py`."""
+"""Draw the pictures of docs/training and docs/pictures: `python benchmarks/pictures.py`."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from math import log
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import results
 import spacy
@@ -14,10 +16,33 @@ from results import TABLE
 from spacy_lal.drawing.charts import layer_attention_svg
 from spacy_lal.drawing.palette import FAINT, GRID
 from spacy_lal.drawing.svg import line, n, svg, text
+from spacy_lal.trees.tree import ConstituentTree
 from spacy_lal.visualize import render
 
-TREE = TABLE.parents[1] / "pictures/tree.svg"
-SENTENCE = "They never told us why the old bridge had been closed."
+FOLDER = TABLE.parents[1] / "pictures"
+SENTENCE = "They never told us why the old bridge have been closed."
+RIGHT = "They never told us why the old bridge had been closed."
+AMBIGUOUS = "I saw the man with the telescope."
+ESSAY = "He go to school every day, because he want to learning English."
+READ_OTHERWISE = (
+    "(TOP (S (NP (PRP I)) (VP (VBD saw) (NP (DT the) (NN man)) (PP (IN with) (NP (DT the)"
+    " (NN telescope)))) (. .)))"
+)
+"""A gold tree of the ambiguous sentence."""
+SLOPPY = "call me at 7:30PM!!! we still need the car :)"
+ODD = "😀 ok... see https://a.example/b?c=1 before 31/12"
+DRAWN: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "all": (SENTENCE, "all", {"helping": False}),
+    "tree": (RIGHT, "tree", {}),
+    "heads": (RIGHT, "heads", {}),
+    "roles": (RIGHT, "srl_lanes", {"helping": False}),
+    "sloppy": (SLOPPY, "all", {"helping": False}),
+    "odd": (ODD, "all", {"helping": False}),
+    "probabilities": (AMBIGUOUS, "probabilities", {}),
+    "contributions": (AMBIGUOUS, "contributions", {}),
+    "label_attention": (AMBIGUOUS, "label_attention", {}),
+}
+"""Sentence, style and options of each picture of what en_lal_md finds."""
 COLOURS = (
     *("#08306b", "#d95f02", "#1b9e77", "#7570b3", "#e7298a"),
     *("#66a61e", "#e6ab02", "#a6761d", "#666666"),
@@ -107,17 +132,76 @@ def pictures(table: Path = TABLE) -> dict[str, str]:
     }
 
 
+def drawn() -> dict[str, str]:
+    """Return the pictures of sentences by name, as en_lal_md and en_lal_ged_md annotate them."""
+    nlp, detector = spacy.load("en_lal_md"), spacy.load("en_lal_ged_md")
+    found = {}
+    for name, (words, style, options) in DRAWN.items():
+        doc = nlp(words)
+        if words == SENTENCE:
+            doc = detector(doc)
+        if style in ("probabilities", "contributions", "label_attention"):
+            options = {**options, "nlp": nlp}
+        found[name] = render(doc, style=style, options=options, jupyter=False)
+    essay = detector(ESSAY)
+    found["errors"] = render(essay, style="all", jupyter=False)
+    found["layers"] = render(essay, style="layers", options={"nlp": detector}, jupyter=False)
+    tree = nlp(AMBIGUOUS)._.trees[0]
+    found["diff"] = render(
+        [(ConstituentTree.from_string(READ_OTHERWISE), tree)], style="diff", jupyter=False
+    )
+    return found
+
+
+def speed_svg(figures: Mapping[str, Mapping[str, float]]) -> str:
+    """Return a picture of F1 by words a second, two points a pipeline, on a logarithmic scale."""
+    fastest, slowest, low, high = 4000, 200, 87.0, 90.5
+
+    def place(speed: float, score: float) -> tuple[float, float]:
+        across = log(speed / slowest) / log(fastest / slowest)
+        return LEFT + WIDTH * across, TOP + HEIGHT * (high - score) / (high - low)
+
+    title = "F1 of constituents by speed"
+    parts = [text(16, 22, title, size=15, weight="bold")]
+    for score in (87, 88, 89, 90):
+        _, y = place(slowest, score)
+        parts.append(line(LEFT, y, LEFT + WIDTH, y, GRID))
+        parts.append(text(LEFT - 6, y + 4, str(score), size=10, anchor="end", fill=FAINT))
+    for speed in (250, 500, 1000, 2000, 4000):
+        x, y = place(speed, low)
+        parts.append(text(x, y + 16, f"{speed:,}", size=10, anchor="middle", fill=FAINT))
+    below = "words a second of one CPU core"
+    parts.append(text(LEFT + WIDTH / 2, TOP + HEIGHT + 32, below, size=11, anchor="middle"))
+    kinds = {"all": "with roles", "parser": "trees and heads"}
+    for k, (colour, (key, said)) in enumerate(zip(COLOURS[1:], kinds.items(), strict=False)):
+        points = [place(of[key], of["f1"]) for of in figures.values()]
+        way = " ".join(",".join(map(n, point)) for point in points)
+        parts.append(f"<polyline points='{way}' fill='none' stroke='{colour}' {THICK}/>")
+        parts += [f"<circle cx='{n(x)}' cy='{n(y)}' r='5' fill='{colour}'/>" for x, y in points]
+        y = TOP + HEIGHT - 30 + 18 * k
+        parts.append(f"<circle cx='{n(LEFT + 14)}' cy='{n(y - 4)}' r='5' fill='{colour}'/>")
+        parts.append(text(LEFT + 26, y, said, size=11))
+    for name, of in figures.items():
+        x, y = place(of["parser"], of["f1"])
+        parts.append(text(x + 10, y - 6, name, size=12, weight="bold"))
+    return svg(LEFT + WIDTH + 60, TOP + HEIGHT + 44, title, parts)
+
+
 def main(
-    folder: Annotated[Path, typer.Argument(help="Where to write them.")] = TABLE.parent,
+    folder: Annotated[
+        Path, typer.Argument(help="Where to write pictures of results.")
+    ] = TABLE.parent,
     table: Annotated[Path, typer.Option(help="The table of results.", exists=True)] = TABLE,
-    tree: Annotated[Path, typer.Option(help="The README's picture.")] = TREE,
+    sentences: Annotated[Path, typer.Option(help="Where to write the other pictures.")] = FOLDER,
 ) -> None:
     """Draw all pictures."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, picture in pictures(table).items():
-        (folder / name).write_text(picture, encoding="utf8")
-    tree.parent.mkdir(parents=True, exist_ok=True)
-    tree.write_text(render(spacy.load("en_lal_sm")(SENTENCE), style="tree"), encoding="utf8")
+    figures = tomllib.loads((FOLDER / "speed.toml").read_text("utf8"))
+    others = {f"{name}.svg": picture for name, picture in drawn().items()}
+    others["speed.svg"] = speed_svg(figures)
+    for place, made in ((folder, pictures(table)), (sentences, others)):
+        place.mkdir(parents=True, exist_ok=True)
+        for name, picture in made.items():
+            (place / name).write_text(picture, encoding="utf8")
 
 
 if __name__ == "__main__":

@@ -201,11 +201,8 @@ def detectors(
 # self-attention with and without syntax: srl_rows.json
 
 
-def roles(table: Path = TABLE, group: str = "srl", *, lengths: bool = True) -> str:
-    """Return scores of both arms with each decoder.
-
-    lengths: also F1 by length of the sentence and by distance. Raises ValueError without runs.
-    """
+def roles(table: Path = TABLE, group: str = "srl") -> str:
+    """Return scores of both arms with each decoder. Raises ValueError without runs."""
     of: dict[tuple[str, str], dict[str, list[Result]]] = defaultdict(lambda: defaultdict(list))
     for run in results.read(table, f"{group}/").values():
         for result in run["results"]:
@@ -225,20 +222,7 @@ def roles(table: Path = TABLE, group: str = "srl", *, lengths: bool = True) -> s
         lines.append([_arm(*row), str(len(own)), *cells])
     header = ["model", "seeds", *(f"F1 ({decoder})" for decoder in ("valid", *others))]
     header += ["F1 (valid, gold predicates)", "predicates", "UAS"]
-    parts = [markdown(header, lines)]
-    titles = {
-        "by_length": "F1 by words of the sentence:",
-        "by_distance": "F1 of arguments by words between them and the predicate:",
-    }
-    for key, title in titles.items() if lengths else ():
-        found = {_arm(*row): [r[key] for r in of[row]["valid, model"]] for row in order}
-        bins = list(next(iter(found.values()))[0])
-        cells_of = [
-            [name, *(spread([of_seed[b]["f"] for of_seed in seeds]) for b in bins)]
-            for name, seeds in found.items()
-        ]
-        parts.append(f"{title}\n\n{markdown(['', *bins], cells_of)}")
-    return "\n".join(parts)
+    return markdown(header, lines)
 
 
 def _arm(arm: str, parses: str) -> str:

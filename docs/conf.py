@@ -13,7 +13,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 project = "spacy-lal"
 author = "The spacy-lal authors"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.apidoc", "sphinx.ext.viewcode"]
+extensions = [
+    *("myst_parser", "sphinx_copybutton", "sphinx_design"),
+    *("sphinx.ext.autodoc", "sphinx.ext.apidoc", "sphinx.ext.viewcode"),
+]
 root_doc = "docs/index"
 include_patterns = [
     "docs/**",
@@ -28,7 +31,11 @@ include_patterns = [
 ]
 exclude_patterns = ["docs/training/**"]
 
+myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
+# a copied example has no prompts and no output
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 # pages beside the site's own, such as a project's README, are reached by links
 # docstrings that PyTorch's classes leave to ours, and names that are public in two places
 suppress_warnings = ["toc.not_included", "myst.header", "ref.ref", "ref.python"]
@@ -47,6 +54,9 @@ autodoc_typehints = "description"
 
 html_theme = "furo"
 html_title = "spacy-lal"
+html_show_copyright = False
+# leads from the site's top to docs/index.html
+html_extra_path = ["site_root"]
 
 
 PARAMETER = re.compile(r"^(\w[\w.*, ]{0,100}): +(.+)")

@@ -9,7 +9,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lal.annotations.constituents import set_constituents
-from spacy_lal.cli.package import LEAST, model_card, performance
+from spacy_lal.cli.package import LEAST, licence, model_card, performance
 from spacy_lal.evaluation.parse_scores import measure_parses
 
 META = {
@@ -94,3 +94,13 @@ def test_scores_of_roles_and_errors_for_meta() -> None:
     stored = performance({"results": [first, {"srl_f": 1.0}]})
     assert stored == dict.fromkeys([*keys, "ged_f05"], 0.5)
     assert performance({"kinds": {}, "all": {}}) == {}
+
+
+def test_licence_names_the_text_and_the_sources() -> None:
+    source = {"name": "A treebank", "url": "https://a.example", "license": "CC0", "author": "Ann"}
+    assert licence({**META, "license": "CC BY 4.0", "author": "Bob", "sources": [source]}) == (
+        "en_toy, by Bob\nLicence: CC BY 4.0\n\n"
+        "https://creativecommons.org/licenses/by/4.0/legalcode\n\n"
+        "Made with:\n\n- A treebank\n  Ann; CC0\n  https://a.example\n"
+    )
+    assert licence(META) == "en_toy, by its authors\nLicence: MIT\n"

@@ -6,6 +6,7 @@ from .annotate import annotate, silver
 from .attention import attention
 from .checks import Group
 from .convert import convert_app
+from .download import download
 from .edit import edit, find_threshold, import_checkpoint
 from .evaluate import evaluate
 from .inspect import inspect
@@ -23,7 +24,7 @@ app.add_typer(convert_app)
 app.add_typer(score_app)
 app.command("import")(import_checkpoint)
 for command in (
-    *(annotate, attention, corrupt, edit, evaluate, find_threshold, inspect),
+    *(annotate, attention, corrupt, download, edit, evaluate, find_threshold, inspect),
     *(package, search, serve, silver),
 ):
     app.command()(command)

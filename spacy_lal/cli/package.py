@@ -1,7 +1,7 @@
 """`package`: an installable folder of a trained pipeline.
 
 Unlike `spacy package`, it leaves the version out of the folder's name, and writes licence, sources
-and scores to meta.json, and scores by label to README.md.
+and scores to meta.json, scores by label to README.md, and licence and sources to LICENSE.
 """
 
 import shutil
@@ -29,9 +29,20 @@ STRINGS_IN_THEIR_FILES = {
 """Factories of components whose own files have all strings that they look up by hash."""
 LEAST = 20
 """The least gold occurrences of a label with a row in the README."""
+LICENCES = {
+    "CC BY 4.0": "https://creativecommons.org/licenses/by/4.0/legalcode",
+    "CC BY-SA 4.0": "https://creativecommons.org/licenses/by-sa/4.0/legalcode",
+    "LGPL-LR": "https://spdx.org/licenses/LGPLLR.html",
+}
+"""Addresses of the texts of data's licences."""
 SCORES = ("const_", "spans_", "tag_", "dep_", "ptb_", "conll18_", "srl_", "ged_")
 """Prefixes of the scores in meta.json."""
 
+MARKDOWN = (
+    "long_description=readme,",
+    'long_description=readme,\n        long_description_content_type="text/markdown",',
+)
+"""A line of the setup.py that spaCy writes, and what stands in its place."""
 OF_META = ("description", "author", "email", "url", "license", "sources", "notes", "requirements")
 """Fields taken from `--meta`; the rest of meta.json follows from the pipeline."""
 
@@ -119,6 +130,10 @@ def package(
             card = model_card(srsly.read_json(made / "meta.json"), measured)
             for path in (made / "README.md", *made.glob("*/*/README.md")):
                 path.write_text(card, encoding="utf8")
+            setup = (made / "setup.py").read_text("utf8")
+            (made / "setup.py").write_text(setup.replace(*MARKDOWN), "utf8")
+            if contents.get("license") and not (made / "LICENSE").exists():
+                (made / "LICENSE").write_text(licence(contents), encoding="utf8")
             target.parent.mkdir(parents=True, exist_ok=True)
             replace_folder(target.resolve(), lambda new: shutil.move(made, new))
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
@@ -230,6 +245,19 @@ def performance(report: Mapping[str, Any]) -> dict[str, Any]:
     if "words_per_cpu_second" in first:
         scores["speed"] = first["words_per_cpu_second"]
     return scores
+
+
+def licence(meta: Mapping[str, Any]) -> str:
+    """Return the text of a package's file LICENSE: the licence, and who made the training data."""
+    addresses = [address for name, address in LICENCES.items() if name in meta["license"]]
+    sources = [
+        f"- {source['name']}\n  {source.get('author', '')}; {source.get('license', '')}\n"
+        f"  {source.get('url', '')}"
+        for source in meta.get("sources") or ()
+    ]
+    made_by = f"{meta['lang']}_{meta['name']}, by {meta.get('author') or 'its authors'}"
+    parts = [f"{made_by}\nLicence: {meta['license']}", *addresses]
+    return "\n\n".join([*parts, *(["Made with:", *sources] if sources else [])]) + "\n"
 
 
 def model_card(meta: Mapping[str, Any], reports: Iterable[Mapping[str, Any]]) -> str:

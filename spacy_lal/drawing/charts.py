@@ -19,7 +19,11 @@ SLANT = 0.71
 LABELLED = 0.2
 """Least probability of a span with a label in its cell."""
 SHOWN = 0.005
-"""Least probability of a cell drawn; a long sentence has a thousand others."""
+"""Least probability of a drawn cell; others are empty places of the grid."""
+WIDEST_CELL, WIDEST_GRID = 36.0, 1100.0
+"""Greatest width of a span's cell in a grid wider than the latter, in pixels."""
+READING = "rows: first word; columns: last word; framed: more probable than not"
+"""Description of the grid of spans."""
 COLOURS = (SPURIOUS, TOP, MATCHED, shade(0.4), BAR, INK)
 """Colours of systems, in turn."""
 
@@ -78,24 +82,42 @@ def contributions_svg(
 
 
 def span_contributions_svg(
-    values: ArrayLike, label: str, covered: str, *, k: int = 5, styled: bool = True
+    values: ArrayLike, label: str, covered: str, *, k: int = 8, styled: bool = True
 ) -> str:
-    """Draw bars of heads' contributions [H] to a constituent of words `covered`, k top ones
-    marked."""
+    """Draw the k greatest contributions [H] of heads to a constituent of words `covered` as bars;
+    a line of text sums up the others."""
     shares: Floats = numpy.asarray(values, dtype=float)
     name = f"{label.replace('::', '›')}: {shortened(covered, 60)}"
-    step = max(5.0, min(14.0, 560 / max(1, len(shares))))
-    left, top, height = 56.0, 58.0, 110.0
-    titles = [f"head {head}: {value:.4f}" for head, value in enumerate(shares)]
+    best = ranked(shares)
+    rest = shares[best[k:]]
+    rows = [(f"head {head}", float(shares[head])) for head in best[:k]]
+    left, top, step, wide = 80.0, 56.0, 20.0, 300.0
+    greatest = max((value for _, value in rows), default=0.0) or 1.0
     parts = [
         _heading("Contributions of heads"),
         text(16, 40, name, size=12, fill=FAINT),
-        *_bars(shares, titles, left, top, height, step, k),
     ]
-    right = max(left + step * len(shares), 16 + width(name, 12), 260.0) + 16
+    for row, (who, value) in enumerate(rows):
+        y, long = top + row * step, wide * max(value, 0.0) / greatest
+        parts += [
+            text(left - 8, y + 13, who, size=12, anchor="end"),
+            rect(left, y + 3, long, step - 6, TOP, f"{who}: {value:.4f}"),
+            text(left + long + 6, y + 13, f"{value:.1%}", size=11, fill=FAINT),
+        ]
+    bottom = top + len(rows) * step
+    equal = left + wide / max(1, len(shares)) / greatest
+    said = f"dashed: an equal share, {1 / max(1, len(shares)):.1%}"
+    if len(rest):
+        said = f"{len(rest)} others: {rest.sum():.1%} together, at most {rest[0]:.1%} each; {said}"
+    parts += [
+        line(left, top, left, bottom, INK),
+        line(equal, top, equal, bottom, INK, "3 3"),
+        text(left, bottom + 16, said, size=11, fill=FAINT),
+    ]
+    right = max(left + max(wide + 64, width(said, 11) + 16), 32 + width(name, 12))
     title = f"Contribution of each label attention head to {name}"
-    said = "; ".join(titles[head] for head in ranked(shares)[:k])
-    return svg(right, top + height + 28, title, parts, description=said, styled=styled)
+    said = "; ".join(f"{who}: {value:.4f}" for who, value in rows)
+    return svg(right, bottom + 30, title, parts, description=said, styled=styled)
 
 
 def _bars(
@@ -196,48 +218,54 @@ def probabilities_svg(
     *,
     styled: bool = True,
 ) -> str:
-    """Draw a chart of all spans; [i, j] of probabilities and labels [n+1, n+1] is span (i, j). Each
-    width has a row, single words at the foot; a frame marks probabilities above one half."""
+    """Draw a grid of all spans: a row for each first word, a column for each last word. [i, j] of
+    probabilities and labels [n+1, n+1] is span (i, j). A frame marks probabilities above one half;
+    those below `SHOWN` have no cell of their own."""
     table: Floats = numpy.asarray(probabilities, dtype=float)
     shown, slanted = _slanted(words)
-    n, cell_x, cell_y = len(words), 36.0, 22.0
-    left, top = max(16.0, slanted - cell_x / 2 + 8), 40.0
-    bottom = top + cell_y * n
-    parts = [_heading("Probability of every span")]
-    framed: list[str] = []
-    likely: dict[tuple[int, int], str] = {}
-    for start in range(n):
-        for end in range(start + 1, n + 1):
-            p, label = float(table[start, end]), labels[start][end]
-            covered = " ".join(words[start:end])
-            if p > 0.5:
-                likely[start, -end] = f"{label} {p:.2f}: {covered}"
-            if p < SHOWN and n > 20:
-                continue
-            label = label.replace("::", "›")
-            x = left + cell_x * (start + end - 1) / 2
-            y = bottom - cell_y * (end - start)
-            title = f"{label}, probability {p:.3f}: {covered}"
-            parts.append(rect(x, y, cell_x - 1, cell_y - 1, shade(p), title, stroke=GRID))
-            if p > 0.5:
-                framed.append(rect(x, y, cell_x - 1, cell_y - 1, "none", stroke=TOP))
-            if p > LABELLED:
-                cut = label
-                while len(cut) > 1 and width(cut, 11) > cell_x - 4:
-                    cut = cut[:-2] + "…"
-                middle, ink = x + (cell_x - 1) / 2, PAPER if p > 0.55 else INK
-                framed.append(centred(middle, y + 15, cut, size=11, fill=ink))
+    n, cell_y = len(words), 22.0
+    spans = [
+        (start, end, float(table[start, end]), labels[start][end].replace("::", "›"))
+        for start in range(n)
+        for end in range(start + 1, n + 1)
+        if table[start, end] >= SHOWN
+    ]
+    widest = max((width(label, 11) for *_, p, label in spans if p > LABELLED), default=0.0)
+    cell_x = min(max(widest + 4, 24.0), max(WIDEST_CELL, WIDEST_GRID / max(1, n)))
+    left = 24 + max((width(word, 12) for word in shown), default=0.0)
+    top = 60.0 + slanted
+    bottom, right = top + cell_y * n, left + cell_x * n
+    parts = [_heading("Probability of every span"), text(16, 40, READING, size=11, fill=FAINT)]
     for t, word in enumerate(shown):
-        x = left + cell_x * (t + 0.6)
-        parts.append(text(x, bottom + 14, word, size=12, turn=-45, anchor="end"))
-    foot = bottom + slanted + 26
-    parts += [*framed, *scale(left, foot, "1")]
+        x, y = left + cell_x * t, top + cell_y * t
+        parts.append(line(left, y, right, y, GRID))
+        parts.append(line(x, top, x, y + cell_y, GRID))
+        parts.append(text(left - 8, y + 15, word, size=12, anchor="end"))
+        parts.append(text(x + cell_x * 0.6, top - 6, word, size=12, turn=-45))
+    parts += [line(left, bottom, right, bottom, GRID), line(right, top, right, bottom, GRID)]
+    said: list[str] = []
+    for start, end, p, label in spans:
+        covered = " ".join(words[start:end])
+        x, y = left + cell_x * (end - 1), top + cell_y * start
+        title = f"{label}, probability {p:.3f}: {covered}"
+        stroke, thick = (TOP, 2) if p > 0.5 else ("", 1)
+        parts.append(
+            rect(x + 1, y + 1, cell_x - 2, cell_y - 2, shade(p), title, stroke=stroke, thick=thick)
+        )
+        if p > 0.5:
+            said.append(f"{label} {p:.2f}: {covered}")
+        if p > LABELLED:
+            cut = label
+            while len(cut) > 1 and width(cut, 11) > cell_x - 2:
+                cut = cut[:-2] + "…"
+            ink = PAPER if p > 0.55 else INK
+            parts.append(centred(x + cell_x / 2, y + 15, cut, size=11, fill=ink))
     return svg(
-        max(left + cell_x * n + 16, 260.0),
-        foot + 24,
+        max(right + slanted + 8, 320.0),
+        bottom + 46,
         "Probability of every span of “" + " ".join(words) + "” to be a constituent",
-        parts,
-        description="; ".join(likely[place] for place in sorted(likely)),
+        [*parts, *scale(left, bottom + 16, "1")],
+        description="; ".join(said),
         styled=styled,
     )
 

@@ -5,12 +5,24 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from .palette import certain, role, style
+from .palette import (
+    CATEGORIES,
+    DARK,
+    FAINT,
+    INK,
+    MISSED,
+    PAPER,
+    ROLES,
+    RULE,
+    TOP,
+    WRONG,
+    hue,
+    role,
+    style,
+)  # fmt: skip
 from .sentence import Phrase, RoleFrame, Sentence
 from .svg import direction, xml
 
-TENTHS = 10
-"""Steps of a probability in classes of HTML elements."""
 ERROR = "ERROR"
 """Label of an error of unknown type, which isn't shown."""
 
@@ -29,15 +41,23 @@ def element(tag: str, classes: str, body: str, *, title: str = "", data: str = "
     return f"<{tag} class='{classes}'{titled}{' ' + data if data else ''}>{body}</{tag}>"
 
 
-def tenth(probability: float | None) -> int:
-    """Return the tenths of a probability, 0 to 10, for a class's name; 10 without a probability."""
-    return round(certain(probability) * TENTHS)
-
-
 @cache
 def text_style() -> str:
     """Return the style sheet of HTML pictures."""
-    return Path(__file__).with_name("text.css").read_text(encoding="utf8").replace("\n", "")
+    rules = Path(__file__).with_name("text.css").read_text(encoding="utf8").replace("\n", "")
+    names = [("role", name.lower()) for name in ROLES] + [("category", name) for name in CATEGORIES]
+    rules += "".join(
+        f".lal-{kind}-{name}{{background:var(--lal-{kind}-{name})}}" for kind, name in names
+    )
+    colours = {
+        "ink": INK, "faint": FAINT, "paper": PAPER, "rule": RULE, "top": TOP, "wrong": MISSED,
+        "back-wrong": WRONG, **{f"role-{name.lower()}": hue(name) for name in ROLES},
+        **{f"category-{name}": hue(name) for name in CATEGORIES},
+    }  # fmt: skip
+    light = "".join(f"--lal-{name}:{colour};" for name, colour in colours.items())
+    dark = "".join(f"--lal-{name}:{DARK[colour]};" for name, colour in colours.items())
+    scheme = "@media (prefers-color-scheme:dark)"
+    return f".lal-text{{{light}}}{scheme}{{.lal-text{{{dark}}}}}{rules}"
 
 
 def all_styles() -> str:
@@ -99,7 +119,7 @@ def _opening(sentence: Sentence, phrase: Phrase, number: int) -> str:
 def errors_html(sentences: Iterable[Sentence], *, threshold: float | None = None) -> str:
     """Draw sentences with errors underlined, and followed by corrections if there are any.
 
-    Lines are stronger for more probable errors. threshold: mark words of at least this error
+    Kinds and corrections stand behind the words. threshold: mark words of at least this error
     probability, not the sentences' errors. Raises ValueError for a threshold outside 0..1, or if
     words have no probabilities.
     """
@@ -137,11 +157,11 @@ def _words(sentence: Sentence, threshold: float | None) -> Iterator[str]:
         sure = "" if score is None else f"probability {score:.2f}"
         data = f"data-token='{sentence.tokens[i]}'"
         data += "" if score is None else f" data-score='{score:.4f}'"
-        classes = f"lal-token lal-p{tenth(score)}{' lal-wrong' if label else ''}"
+        classes = f"lal-token{' lal-wrong' if label else ''}"
         title = ", ".join(filter(None, [label, sure]))
         yield element("span", classes, xml(word), title=title, data=data)
         if label not in ("", ERROR) and label not in labels[i + 1 : i + 2]:
-            yield element("sub", "lal-label", xml(label))
+            yield element("sub", "lal-kind", xml(label))
         if i in behind:
             yield element("ins", "lal-correction", xml(behind[i]) or "∅", title="correction")
         yield sentence.spaces[i]

@@ -1,30 +1,18 @@
-"""Lines of words with labelled brackets or arcs above them: roles, dependencies, and comparisons of
-gold and predicted annotation."""
+"""Comparisons of gold and predicted annotation: lines of words with brackets or arcs above them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import Literal, NamedTuple, get_args
+from collections.abc import Iterator, Sequence
+from typing import Literal, get_args
 
-from .palette import FAINT, INK, MATCHED, MISSED, PAPER, SPURIOUS
-from .sentence import RoleFrame, Sentence
-from .svg import centred, n, path, rect, shortened, svg, text, width, xml
+from .aligned import relations
+from .arcs import MARKS, Mark, arcs, arcs_depth
+from .axis import LABEL, MARGIN, WORD, Axis, levels, line_of, own_widths, widen
+from .palette import FAINT, PAPER
+from .sentence import Sentence
+from .svg import centred, n, path, rect, shortened, svg, text, width
 
-WORD, LABEL = 14, 12
-"""Sizes of words and labels, in pixels."""
-GAP, MARGIN = 12.0, 12.0
-"""Space between words and around the picture, in pixels."""
 LEVEL = 24.0
 """Distance between two rows of brackets or arcs, in pixels."""
-ASIDE = 4.0
-"""Distance of an arc's end from a word's middle, in pixels; it separates the directions."""
-MARKS = {
-    "": ("", INK, "", 1.0),
-    "matched": ("", MATCHED, "", 1.0),
-    "missed": ("−", MISSED, "5 3", 1.5),
-    "spurious": ("+", SPURIOUS, "", 2.5),
-}
-"""Sign before the label, colour, dashes and thickness of a line, by status."""
 LEGEND = {"matched": "in both", "missed": "gold alone", "spurious": "predicted alone"}
 """Description of each status in a comparison's legend."""
 LEGEND_WIDTH = 300.0
@@ -33,166 +21,45 @@ LEGEND_WIDTH = 300.0
 Compared = Literal["constituents", "heads", "srl"]
 Place = tuple[int, int, str]
 """(start, end, label) of a mark."""
-Drawn = tuple[list[str], float, float]
-"""Part of a picture: (elements, right end, bottom)."""
 
 
-class Mark(NamedTuple):
-    """Bracket over words `start` to `end`, or arc between these two; status: a key of `MARKS`."""
-
-    start: int
-    end: int
-    label: str
-    status: str = ""
-
-    @property
-    def shown(self) -> str:
-        return MARKS[self.status][0] + shortened(self.label)
-
-    @property
-    def wide(self) -> float:
-        return width(self.shown, LABEL, bold=True) + 8
-
-    def drawn(self, way: str, words: Sequence[str]) -> list[str]:
-        """Return the line, in a group that is left open. words: what the title says of it."""
-        _, colour, dashes, thick = MARKS[self.status]
-        said = f"{self.label}, {self.status}" if self.status else self.label
-        title = f"<g><title>{xml(said)}: {xml(' '.join(words))}</title>"
-        return [title, path(way, colour, dashes=dashes, thick=thick)]
-
-    def drawn_label(self, middle: float, y: float) -> Iterator[str]:
-        ink = MARKS[self.status][1]
-        yield rect(middle - self.wide / 2, y - 8, self.wide, 16, PAPER)
-        yield centred(middle, y + 4, self.shown, size=LABEL, weight="bold", fill=ink)
+def _line(
+    sentence: Sentence, marks: Sequence[Mark], of: Compared, y: float
+) -> tuple[list[str], float, float]:
+    """Draw a line of words with marks above it, from y on. Return the elements, the right end and
+    the bottom."""
+    widths = own_widths(sentence.words)
+    for mark in marks:
+        start, end = (mark.end, mark.end + 1) if of == "heads" else (mark.start, mark.end)
+        widen(widths, start, end, mark.wide + 4)
+    axis = Axis(line_of(widths, MARGIN, sentence.direction))
+    if of == "heads":
+        base = y + arcs_depth(axis, marks)
+        parts, _ = arcs(axis, marks, sentence, base, -1)
+    else:
+        high = levels([(m.start, m.end) for m in marks])
+        base = y + LEVEL * max(high, default=0) + 8
+        parts = []
+        for mark, level in zip(marks, high, strict=True):
+            parts += _bracket(axis, mark, base - LEVEL * level + 12, sentence.words)
+    mirrored = sentence.direction == "rtl"
+    for i, word in enumerate(sentence.words):
+        x = axis.middle(i)
+        parts.append(centred(x, base + 16, shortened(word), size=WORD, mirrored=mirrored))
+    return parts, max((high for _, high in axis.ends), default=0.0) + MARGIN, base + 26
 
 
-def _placed(
-    words: Sequence[str], needs: Sequence[tuple[int, int, float]], direction: str
-) -> list[tuple[float, float]]:
-    """Return the left and right end of each word in a line; from right to left, the first word is
-    the rightmost. needs: (first, last, least width of these words together)."""
-    ends: list[tuple[float, float]] = []
-    ending: dict[int, list[tuple[int, float]]] = defaultdict(list)
-    for first, last, needed in needs:
-        ending[last].append((first, needed))
-    left = MARGIN
-    for j, word in enumerate(words):
-        own = width(shortened(word), WORD, bold=True)
-        own = max([own, *(needed for first, needed in ending[j] if first == j)])
-        left = max([left, *(ends[i][0] + needed - own for i, needed in ending[j] if i < j)])
-        ends.append((left, left + own))
-        left += own + GAP
-    if direction == "rtl":
-        total = _end(ends)
-        return [(total - right, total - left) for left, right in ends]
-    return ends
-
-
-def _end(ends: Sequence[tuple[float, float]]) -> float:
-    return max((right for _, right in ends), default=0.0) + MARGIN
-
-
-def _words(
-    words: Sequence[str],
-    ends: Sequence[tuple[float, float]],
-    y: float,
-    direction: str,
-    strong: int | None = None,
-) -> Iterator[str]:
-    """Draw a line of words. y: their baseline. strong: the bold word."""
-    for i, (word, (left, right)) in enumerate(zip(words, ends, strict=True)):
-        weight, mirrored = "bold" if i == strong else "normal", direction == "rtl"
-        shown, x = shortened(word), (left + right) / 2
-        yield centred(x, y, shown, size=WORD, weight=weight, mirrored=mirrored)
-
-
-def levels(spans: Sequence[tuple[int, int]]) -> list[int]:
-    """Return each span's row above the words, from 1. A span is above narrower spans that it meets.
-    Of spans of equal width that meet, the first is on top."""
-    found = [0] * len(spans)
-    order = sorted(range(len(spans)), key=lambda k: (spans[k][1] - spans[k][0], -k))
-    for number, k in enumerate(order):
-        start, end = spans[k]
-        met = (other for other in order[:number] if start < spans[other][1])
-        found[k] = 1 + max((found[other] for other in met if spans[other][0] < end), default=0)
-    return found
-
-
-def brackets(words: list[str], marks: Sequence[Mark], y: float, direction: str) -> Drawn:
-    """Draw a line of words with brackets above it. y: the top."""
-    ends = _placed(words, [(m.start, m.end - 1, m.wide + 12) for m in marks], direction)
-    high = levels([(m.start, m.end) for m in marks])
-    base = y + LEVEL * max(high, default=0) + 8
-    parts: list[str] = []
-    for mark, level in zip(marks, high, strict=True):
-        sides = (*ends[mark.start], *ends[mark.end - 1])
-        left, right, top = min(sides), max(sides), base - LEVEL * level + 12
-        way = f"M{n(left)} {n(top + 6)}V{n(top)}H{n(right)}V{n(top + 6)}"
-        parts += mark.drawn(way, words[mark.start : mark.end])
-        parts += [*mark.drawn_label((left + right) / 2, top), "</g>"]
-    return [*parts, *_words(words, ends, base + 16, direction)], _end(ends), base + 26
-
-
-def arcs(
-    words: list[str], marks: Sequence[Mark], y: float, direction: str, strong: int | None = None
-) -> Drawn:
-    """Draw a line of words with arcs above it. y: the top. strong: the bold word."""
-    spans = [(min(m.start, m.end), max(m.start, m.end)) for m in marks]
-    halves = [width(shortened(word), WORD) / 2 for word in words]
-    needs = [
-        (a, b, m.wide + 2 * ASIDE + 10 + halves[a] + halves[b])
-        for (a, b), m in zip(spans, marks, strict=True)
+def _bracket(axis: Axis, mark: Mark, top: float, words: Sequence[str]) -> list[str]:
+    left, right = axis.span(mark.start, mark.end)
+    middle, ink = (left + right) / 2, MARKS[mark.status][1]
+    way = f"M{n(left)} {n(top + 6)}V{n(top)}H{n(right)}V{n(top + 6)}"
+    return [
+        "<g>",
+        *mark.drawn(way, words[mark.start : mark.end]),
+        rect(middle - mark.wide / 2, top - 8, mark.wide, 16, PAPER),
+        centred(middle, top + 4, mark.shown, size=LABEL, weight="bold", fill=ink),
+        "</g>",
     ]
-    ends, high = _placed(words, needs, direction), levels(spans)
-    base = y + LEVEL * (max(high, default=0) + 1)
-    parts: list[str] = []
-    labels: list[str] = []
-    for mark, level in zip(marks, high, strict=True):
-        x, to = sum(ends[mark.start]) / 2, sum(ends[mark.end]) / 2
-        way = 1 if to > x else -1
-        x, to, top = x + way * ASIDE, to - way * ASIDE, base - LEVEL * level
-        bow = (
-            f"M{n(x)} {n(base)}V{n(top + 6)}Q{n(x)} {n(top)} {n(x + way * 6)} {n(top)}"
-            f"H{n(to - way * 6)}Q{n(to)} {n(top)} {n(to)} {n(top + 6)}V{n(base)}"
-        )
-        tip = f"M{n(to - 3)} {n(base - 5)}L{n(to)} {n(base)}L{n(to + 3)} {n(base - 5)}"
-        parts += mark.drawn(bow, [words[mark.start], "→", words[mark.end]])
-        parts += [path(tip, MARKS[mark.status][1]), "</g>"]
-        labels += mark.drawn_label((x + to) / 2, top)
-    drawn = [*parts, *labels, *_words(words, ends, base + 18, direction, strong)]
-    return drawn, _end(ends), base + 28
-
-
-def _stacked(lines: Iterable[Callable[[float], Drawn]], y: float, gap: float) -> Drawn:
-    """Draw lines, each by a function of its top, one below the other. gap: space below each."""
-    parts: list[str] = []
-    right = 40.0
-    for line in lines:
-        drawn, wide, y = line(y)
-        parts += drawn
-        right, y = max(right, wide), y + gap
-    return parts, right, y
-
-
-def roles_svg(sentences: Sequence[Sentence], *, styled: bool = True) -> str:
-    """Draw semantic roles as arcs from predicates to the middles of arguments, a line per frame."""
-    lines = [partial(_frame, s, frame) for s in sentences for frame in s.frames or ()]
-    parts, right, y = _stacked(lines, MARGIN, 0)
-    title = "Semantic roles in “" + " ".join(s.text for s in sentences) + "”"
-    return svg(right, y + MARGIN, title, parts, styled=styled)
-
-
-def heads_svg(sentences: Sequence[Sentence], *, styled: bool = True) -> str:
-    """Draw dependencies as arcs from heads to their dependents, a line per sentence."""
-    lines = [
-        partial(
-            arcs, ["ROOT", *s.words], [Mark(*place) for place in _heads(s)], direction=s.direction
-        )
-        for s in sentences
-    ]
-    parts, right, y = _stacked(lines, MARGIN, MARGIN)
-    title = "Dependencies of “" + " ".join(s.text for s in sentences) + "”"
-    return svg(right, y + MARGIN, title, parts, styled=styled)
 
 
 def diff_svg(
@@ -214,9 +81,12 @@ def diff_svg(
         sides.append(found)
     one, other = sides
     marks = [_compared(one.get(line, []), other.get(line, [])) for line in sorted({*one, *other})]
-    draw, words = (arcs, ["ROOT", *gold.words]) if of == "heads" else (brackets, gold.words)
-    lines = [partial(draw, words, of_line, direction=gold.direction) for of_line in marks]
-    parts, right, y = _stacked(lines, 34.0, MARGIN)
+    parts: list[str] = []
+    right, y = 40.0, 34.0
+    for of_line in marks:
+        drawn, wide, y = _line(gold, of_line, of, y)
+        parts += drawn
+        right, y = max(right, wide), y + MARGIN
     counts = Counter(mark.status for of_line in marks for mark in of_line)
     said = ", ".join(f"{counts[status]} {status}" for status in LEGEND)
     parts.append(text(MARGIN, 22, f"{of}: {said}", size=12, fill=FAINT, fitted=True))
@@ -231,7 +101,7 @@ def _places(sentence: Sentence, of: Compared) -> dict[int, list[Place]] | None:
         phrases = sentence.phrases
         return None if phrases is None else {0: [phrase[:3] for phrase in phrases]}
     if of == "heads":
-        return None if sentence.heads is None else {0: _heads(sentence)}
+        return None if sentence.heads is None else {0: [mark[:3] for mark in relations(sentence)]}
     if sentence.frames is None:
         return None
     found: dict[int, list[Place]] = defaultdict(list)
@@ -259,29 +129,3 @@ def _legend(x: float, y: float) -> Iterator[str]:
         said = f"{sign} {name}".strip()
         yield text(x + 27, y, said, size=11, fill=FAINT, fitted=True)
         x += 27 + width(said, 11) + 14
-
-
-def _heads(sentence: Sentence) -> list[Place]:
-    """Return (head, dependent, relation) of every word, counted from 1; 0 is the root."""
-    pairs = zip(sentence.heads or (), sentence.relations, strict=True)
-    return [(0 if head == i else head + 1, i + 1, label) for i, (head, label) in enumerate(pairs)]
-
-
-def _frame(sentence: Sentence, frame: RoleFrame, y: float) -> Drawn:
-    pieces = _pieces(sentence, frame)
-    verb = next(k for k, (a, b, _) in enumerate(pieces) if a <= frame.predicate < b)
-    words = [sentence.covered(start, end) for start, end, _ in pieces]
-    marks = [Mark(verb, k, label) for k, (_, _, label) in enumerate(pieces) if label and k != verb]
-    return arcs(words, marks, y, sentence.direction, verb)
-
-
-def _pieces(sentence: Sentence, frame: RoleFrame) -> list[tuple[int, int, str]]:
-    pieces: list[tuple[int, int, str]] = []
-    position = 0
-    for start, end, label, _ in frame.roles:
-        if start < position or (label != "V" and start <= frame.predicate < end):
-            continue
-        pieces += [(i, i + 1, "") for i in range(position, start)]
-        pieces.append((start, end, label))
-        position = end
-    return pieces + [(i, i + 1, "") for i in range(position, len(sentence.words))]

@@ -13,13 +13,38 @@ MATCHED, MISSED, SPURIOUS = "#6b7686", "#b3400a", "#0b5fa5"
 STEPS = 20
 """Number of steps from the lightest to the strongest shade."""
 
+HUES = {
+    "blue": ("#c9e2f6", "#12466f"),
+    "orange": ("#fbdfae", "#664500"),
+    "green": ("#c2ead9", "#0c513d"),
+    "pink": ("#f2d2e4", "#5f2d52"),
+    "yellow": ("#faf0a8", "#534b00"),
+    "peach": ("#f8d2c0", "#662b14"),
+    "lilac": ("#e4def5", "#40355f"),
+    "grey": ("#e3e7ec", "#38424f"),
+}
+"""Light and dark colours behind labels, by name."""
+ROLES = {
+    "V": "grey", "ARG0": "blue", "ARG1": "orange", "ARG2": "green", "ARG3": "pink",
+    "ARG4": "yellow", "ARG5": "peach", "ARGM": "lilac",
+}  # fmt: skip
+"""Hues of roles."""
+CATEGORIES = {
+    "noun": ("blue", r"(WH)?(NP|NML|NX|NAC|QP|N)\b"),
+    "verb": ("orange", r"V(?!ROOT)"),
+    "preposition": ("green", r"(WH)?PP"),
+    "modifier": ("yellow", r"(WH)?A"),
+    "clause": ("lilac", r"S|IP|CP|TOP|ROOT|FRAG|VROOT"),
+    "other": ("grey", ""),
+}
+"""Hues of phrases' categories, and how their labels begin."""
+UNSURE, DOUBTFUL = 0.8, 0.5
+"""Probabilities below which the frame of a phrase is dashed, and dashed and thick."""
+WRONG = "#fde3d6"
+"""Light colour behind wrong words."""
+
 _SCALE = (255, 255, 255), (8, 48, 107)
 _DARK_SCALE = (20, 25, 33), (158, 206, 255)
-_DOUBT = (255, 255, 255), (245, 178, 84)
-_DARK_DOUBT = (20, 25, 33), (138, 84, 4)
-
-ROLES = ("V", "ARG0", "ARG1", "ARG2", "ARG3", "ARG4", "ARG5", "ARGM")
-"""Roles with a colour in text.css."""
 
 
 def _mixed(ends: tuple[tuple[int, ...], tuple[int, ...]], step: int) -> str:
@@ -30,7 +55,7 @@ def _mixed(ends: tuple[tuple[int, ...], tuple[int, ...]], step: int) -> str:
 
 DARK: dict[str, str] = {
     **{_mixed(_SCALE, k): _mixed(_DARK_SCALE, k) for k in range(STEPS + 1)},
-    **{_mixed(_DOUBT, k): _mixed(_DARK_DOUBT, k) for k in range(STEPS + 1)},
+    **dict(HUES.values()),
     PAPER: "#141921",
     INK: "#e8ecf2",
     FAINT: "#a3afbf",
@@ -40,7 +65,8 @@ DARK: dict[str, str] = {
     SPURIOUS: "#74bcff",
     TOP: "#ff8a4c",
     BAR: "#4a5667",
-    GRID: "#38424f",
+    GRID: "#2f3844",
+    WRONG: "#56280f",
 }
 """Dark colour for every light one."""
 
@@ -50,9 +76,10 @@ def shade(part: float) -> str:
     return _mixed(_SCALE, round(min(max(part, 0.0), 1.0) * STEPS))
 
 
-def doubt(probability: float | None) -> str:
-    """Return the background's colour for 1 or None, a stronger colour for a lower probability."""
-    return _mixed(_DOUBT, round((1.0 - certain(probability)) * STEPS))
+def doubt(probability: float | None) -> int:
+    """Return how doubtful a phrase is: 0, 1 below `UNSURE`, 2 below `DOUBTFUL`."""
+    sure = certain(probability)
+    return (sure < UNSURE) + (sure < DOUBTFUL)
 
 
 def certain(probability: float | None) -> float:
@@ -64,6 +91,16 @@ def role(label: str) -> str:
     """Return the name in `ROLES` of a role's colour; R-ARG0 and C-ARG0 have the colour of ARG0."""
     name = re.sub(r"^[RC]-", "", label)
     return name if name in ROLES else "ARGM" if name.startswith("ARGM") else "ARG5"
+
+
+def category(label: str) -> str:
+    """Return the name in `CATEGORIES` of a phrase's label."""
+    return next(name for name, (_, begins) in CATEGORIES.items() if re.match(begins, label))
+
+
+def hue(name: str) -> str:
+    """Return the light colour of a role or a category."""
+    return HUES[ROLES.get(name) or CATEGORIES[name][0]][0]
 
 
 def style(colours: Iterable[str] | None = None) -> str:

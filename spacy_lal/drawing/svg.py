@@ -57,10 +57,14 @@ def rect(
     *,
     stroke: str = "",
     radius: float = 0,
+    dashes: str = "",
+    thick: float = 1,
 ) -> str:
     """Return a filled rectangle; its title is shown on hover."""
     size = f"width='{n(width)}' height='{n(height)}'"
     line = f" stroke='{stroke}'" if stroke else ""
+    line += f" stroke-width='{n(thick)}'" if thick != 1 else ""
+    line += f" stroke-dasharray='{dashes}'" if dashes else ""
     line += f" rx='{n(radius)}'" if radius else ""
     end = f"><title>{xml(title)}</title></rect>" if title else "/>"
     return f"<rect x='{n(x)}' y='{n(y)}' {size} fill='{fill}'{line}{end}"

@@ -1,28 +1,27 @@
-"""Constituency trees as SVG, words at the foot, and as boxes of HTML for any width."""
+"""Constituency trees: their layout, their phrases in SVG, and boxes of HTML for any width."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol, TypeVar, get_args
+from itertools import accumulate
+from typing import Generic, Literal, Protocol, TypeVar
 
-from .html import element, figure, tenth
-from .palette import FAINT, RULE, doubt
-from .svg import centred, n, path, rect, shortened, svg, width, xml
-from .svg import direction as of_letters
+from .axis import GAP, ROW
+from .html import element, figure
+from .palette import INK, RULE, TOP, category, doubt, hue
+from .svg import centred, n, path, rect, shortened, width, xml
 
 Edges = Literal["straight", "elbow"]
 
-WORD, TAG, LABEL = 14, 11, 12
-"""Sizes of words, tags and labels, in pixels."""
+LABEL = 12
+"""Size of labels, in pixels."""
 CHIP = 20.0
 """Height of a phrase's chip, in pixels."""
-LEVEL = 42.0
+LEVEL = 38.0
 """Distance between two rows of phrases, in pixels."""
-GAP, MARGIN = 12.0, 12.0
-"""Space between neighbours and around the picture, in pixels."""
-LEAF = 34.0
-"""Height of a tag over its word, in pixels."""
+ASIDE = 16.0
+"""Distance between two columns of phrases in a turned tree, in pixels."""
 
 
 @dataclass(slots=True)
@@ -43,14 +42,12 @@ class Node:
 
     @property
     def shown(self) -> str:
-        return shortened(self.label if self.labels else self.text)
+        return shortened(self.label)
 
     @property
     def width(self) -> float:
-        """Width of the label, or of the word and its tag, in pixels."""
-        if self.labels:
-            return width(self.shown, LABEL, bold=True) + 12
-        return max(width(self.shown, WORD), width(self.tag, TAG))
+        """Width of the label's chip, in pixels."""
+        return width(self.shown, LABEL, bold=True) + 12
 
     @property
     def described(self) -> str:
@@ -116,39 +113,8 @@ class Block(Generic[Made]):
         self.width = max(right + shift, self.centre - half + own)
 
 
-def tree_svg(
-    trees: Sequence[Node],
-    *,
-    edges: Edges = "straight",
-    direction: str | None = None,
-    styled: bool = True,
-) -> str:
-    """Draw trees, one below the other; chips of less probable phrases have a stronger colour.
-    direction: of the words, "ltr" or "rtl"; by default that of the letters. Raises ValueError for
-    unknown edges ("straight" or "elbow") and directions."""
-    if edges not in get_args(Edges):
-        raise ValueError(f"edges must be one of {get_args(Edges)}, not {edges!r}")
-    if direction not in (None, "ltr", "rtl"):
-        raise ValueError(f"direction must be 'ltr', 'rtl' or None, not {direction!r}")
-    parts: list[str] = []
-    right, bottom = 0.0, MARGIN
-    for top in trees:
-        mirrored = (direction or of_letters(top.text)) == "rtl"
-        block = _block(top, mirrored)
-        parts += _drawn(block, bottom, edges, mirrored)
-        right, bottom = max(right, block.width), bottom + LEVEL * block.height + LEAF + 2 * MARGIN
-    return svg(
-        max(right, 40.0) + 2 * MARGIN,
-        max(bottom - MARGIN, 40.0),
-        "Constituency tree of “" + " ".join(top.text for top in trees) + "”",
-        parts,
-        description=" ".join(map(_bracketed, trees)),
-        styled=styled,
-    )
-
-
 def boxes_html(trees: Iterable[Node]) -> str:
-    """Draw phrases as boxes around their words; less probable ones have a stronger colour."""
+    """Draw phrases as boxes around their words; frames of doubtful ones are dashed."""
     return "".join(figure("boxes", "Constituents of", top.text, _boxes(top)) for top in trees)
 
 
@@ -163,14 +129,6 @@ def _walk(top: Node) -> Iterator[tuple[Node, bool]]:
             stack.extend((child, True) for child in reversed(node.children))
 
 
-def _bracketed(top: Node) -> str:
-    pieces = (
-        ")" if not begins else f" ({node.label}" if node.labels else f" {node.text}"
-        for node, begins in _walk(top)
-    )
-    return "".join(pieces).strip()
-
-
 def _boxes(top: Node) -> Iterator[str]:
     for node, begins in _walk(top):
         if not begins:
@@ -178,51 +136,103 @@ def _boxes(top: Node) -> Iterator[str]:
         elif not node.labels:
             yield element("span", "lal-word", xml(node.text), title=node.tag) + " "
         else:
-            yield f"<span class='lal-box lal-node lal-doubt-{tenth(node.probability)}' "
+            unsure = f" lal-doubt-{doubt(node.probability)}" if doubt(node.probability) else ""
+            yield f"<span class='lal-box lal-node lal-category-{category(node.labels[0])}{unsure}' "
             yield f"title='{xml(node.described)}' {node.data}>"
             yield element("span", "lal-label", xml(node.label))
 
 
-def _block(top: Node, mirrored: bool) -> Block[Node]:
-    return fold(
-        (node for node, begins in _walk(top) if begins),
-        lambda node, below: Block(node, node.width, below[::-1] if mirrored else below, GAP),
-    )
+def tree_block(
+    top: Node, widths: Mapping[int, float], *, mirrored: bool = False, turned: bool = False
+) -> Block[Node]:
+    """Return the extent of a tree along its line of words. widths: of words, by token."""
+
+    def made(node: Node, below: list[Block[Node]]) -> Block[Node]:
+        own = ROW if turned else node.width if node.labels else widths[node.tokens[0]]
+        return Block(node, own, below[::-1] if mirrored else below, 0.0 if turned else GAP)
+
+    return fold((node for node, begins in _walk(top) if begins), made)
 
 
-def _drawn(top: Block[Node], y: float, edges: Edges, mirrored: bool) -> Iterator[str]:
-    stack = [(top, MARGIN)]
+def tree_parts(
+    top: Block[Node], u: float, v: float, edges: Edges, turned: bool
+) -> tuple[list[str], dict[int, tuple[float, float]], float]:
+    """Draw phrases and edges from (u, v) on. Return the elements, the ends of each token's room
+    along the line of words, and the place of that line."""
+    columns = _columns(top, v) if turned else []
+    foot = columns[-1] if turned else v + LEVEL * top.height
     lines: list[str] = []
-    parts: list[str] = []
+    chips: list[str] = []
+    ends: dict[int, tuple[float, float]] = {}
+    stack = [(top, u, 0)]
     while stack:
-        block, left = stack.pop()
-        node, x, here = block.node, left + block.centre, y + LEVEL * (top.height - block.height)
+        block, left, depth = stack.pop()
+        node, middle = block.node, left + block.centre
+        if not node.labels:
+            ends[node.tokens[0]] = left, left + block.width
+            continue
+        x, y = middle, v + LEVEL * (top.height - block.height)
+        if turned:
+            x, y = columns[depth] + node.width / 2, middle - CHIP / 2
+        chips += _chip(node, x, y)
         for child in block.children:
-            to_x, to_y = left + child.left + child.centre, y + LEVEL * (top.height - child.height)
-            lines.append(path(_edge(x, here + CHIP, to_x, to_y, edges), RULE))
-            stack.append((child, left + child.left))
-        if node.labels:
-            parts += _chip(node, x, here)
-        else:
-            parts.append(centred(x, here + 11, node.tag, size=TAG, fill=FAINT))
-            parts.append(centred(x, here + 29, node.shown, size=WORD, mirrored=mirrored))
-    yield from lines
-    yield from parts
+            there = left + child.left + child.centre
+            if turned:
+                to = foot - 4 if not child.node.labels else columns[depth + 1]
+                way = _turned_edge(x + node.width / 2, middle, columns[depth + 1], to, there, edges)
+            else:
+                to = v + LEVEL * (top.height - child.height)
+                way = _edge(x, y + CHIP, y + LEVEL, there, to, edges)
+            places = "data-start='{}' data-end='{}'".format(*child.node.tokens)
+            lines.append(f"<g class='lal-edge' {places}>{path(way, RULE)}</g>")
+            stack.append((child, left + child.left, depth + 1))
+    return [*lines, *chips], ends, foot
 
 
-def _edge(x: float, y: float, to_x: float, to_y: float, edges: Edges) -> str:
+def _columns(top: Block[Node], x: float) -> list[float]:
+    """Return the left end of each level of phrases in a turned tree, and of the words."""
+    widths: list[float] = []
+    stack = [(top, 0)]
+    while stack:
+        block, depth = stack.pop()
+        if block.node.labels:
+            widths += [0.0] * (depth + 1 - len(widths))
+            widths[depth] = max(widths[depth], block.node.width)
+            stack += [(child, depth + 1) for child in block.children]
+    return [*accumulate((wide + ASIDE for wide in widths), initial=x)]
+
+
+def _edge(x: float, y: float, turn: float, to_x: float, to_y: float, edges: Edges) -> str:
     """Draw an edge to a child, which turns between two rows only, so that it meets no label."""
-    turn = y + LEVEL - CHIP
     if edges == "elbow":
-        middle = (y + turn) / 2
-        return f"M{n(x)} {n(y)}V{n(middle)}H{n(to_x)}V{n(to_y)}"
+        return f"M{n(x)} {n(y)}V{n((y + turn) / 2)}H{n(to_x)}V{n(to_y)}"
     return f"M{n(x)} {n(y)}L{n(to_x)} {n(turn)}V{n(to_y)}"
 
 
+def _turned_edge(x: float, y: float, turn: float, to_x: float, to_y: float, edges: Edges) -> str:
+    """Draw an edge to a child at the right, which turns before the next level."""
+    if edges == "elbow":
+        return f"M{n(x)} {n(y)}H{n(turn - ASIDE / 2)}V{n(to_y)}H{n(to_x)}"
+    end = min(turn, to_x)
+    return f"M{n(x)} {n(y)}H{n(turn - ASIDE)}L{n(end)} {n(to_y)}H{n(to_x)}"
+
+
 def _chip(node: Node, x: float, y: float) -> Iterator[str]:
-    wide = node.width
-    yield f"<g class='lal-node' {node.data}>"
-    yield f"<title>{xml(node.described)}</title>"
-    yield rect(x - wide / 2, y, wide, CHIP, doubt(node.probability), stroke=RULE, radius=5)
+    wide, unsure = node.width, doubt(node.probability)
+    stroke, dashes = (RULE, INK, TOP)[unsure], "4 2" if unsure else ""
+    yield f"<g class='lal-node' {node.data}><title>{xml(node.described)}</title>"
+    yield rect(
+        x - wide / 2, y, wide, CHIP, hue(category(node.labels[0])),
+        stroke=stroke, radius=5, dashes=dashes, thick=max(1.0, unsure),
+    )  # fmt: skip
     yield centred(x, y + 14, node.shown, size=LABEL, weight="bold")
     yield "</g>"
+
+
+def bracketed(top: Node) -> str:
+    """Return the tree in brackets."""
+    pieces = (
+        ")" if not begins else f" ({node.label}" if node.labels else f" {node.text}"
+        for node, begins in _walk(top)
+    )
+    return "".join(pieces).strip()

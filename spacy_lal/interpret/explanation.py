@@ -131,9 +131,9 @@ class Explanation:
         return heat_map_svg("Label attention", title, self.words, rows, legend, styled=styled)
 
     def contributions_svg(
-        self, *, span: tuple[int, int] | None = None, k: int = 5, styled: bool = True
+        self, *, span: tuple[int, int] | None = None, k: int = 8, styled: bool = True
     ) -> str:
-        """Draw bars of each head's contribution to one constituent, k top heads marked. span:
+        """Draw bars of the k heads that contribute most to one constituent. span:
         (start, end) in words of the sentence; by default the first constituent. Raises ValueError
         without contributions, or without a constituent over the span."""
         rows = {(start, end): row for row, (start, end, _) in enumerate(self.spans)}

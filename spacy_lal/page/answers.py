@@ -37,7 +37,7 @@ VIEWS = {
     "label_attention": "Label attention",
     "heads": "Dependencies",
     "srl": "Roles",
-    "srl_arcs": "Role arcs",
+    "srl_lanes": "Role lanes",
     "errors": "Errors",
     "layers": "Layers",
 }
@@ -59,7 +59,7 @@ def views(nlp: Language) -> list[str]:
         elif isinstance(pipe, (LabelAttentionDependency, DependencyParser)):
             found.add("heads")
         elif isinstance(pipe, LisaSRL):
-            found |= {"srl", "srl_arcs"}
+            found |= {"srl", "srl_lanes"}
         elif isinstance(pipe, ErrorDetector):
             found |= {"errors", "layers"}
     return [view for view in VIEWS if view in found]

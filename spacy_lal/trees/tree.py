@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from ..drawing.aligned import aligned_svg
 from ..drawing.sentence import Phrase, Sentence
 from ..drawing.tree_text import to_boxes
-from ..drawing.trees import Node, fold, tree_svg
+from ..drawing.trees import Node, fold
 from .brackets import (
     FormatError,
     Unescape,
@@ -215,7 +216,8 @@ class ConstituentTree:
         return Sentence(words, tags, list(range(len(words))), [" "] * len(words), phrases)
 
     def _repr_svg_(self) -> str:
-        return tree_svg([nodes(self.sentence())])
+        sentence = self.sentence()
+        return aligned_svg([(sentence, nodes(sentence))], title="Constituency tree of")
 
     def to_nltk(self) -> Any:
         """Convert the tree to an `nltk.Tree`, whose words are escaped as by `str()`, since NLTK

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
@@ -14,11 +15,12 @@ from ..annotate.records import check_record, doc_record
 from ..annotations.constituents import UNKNOWN_TAG
 from ..annotations.frames import get_frames
 from ..annotations.grammar_errors import ERRORS_KEY
+from ..drawing.aligned import Layers, aligned_svg
 from ..drawing.html import all_styles, errors_html, roles_html, text_style
-from ..drawing.lines import diff_svg, heads_svg, roles_svg
+from ..drawing.lines import diff_svg
 from ..drawing.sentence import Phrase, RoleFrame, Sentence
 from ..drawing.svg import shortened, xml
-from ..drawing.trees import boxes_html, tree_svg
+from ..drawing.trees import boxes_html
 from ..trees.tree import ConstituentTree, nodes
 
 PAGE = Path(__file__).with_name("page.html")
@@ -40,12 +42,12 @@ def render(
 ) -> str:
     """Return pictures of Docs, as a string of SVG or HTML without JavaScript or network access.
 
-    docs: one item or several. "tree", "boxes", "srl", "srl_arcs", "heads" and "errors" draw Docs
-        and Spans; the first two also a `ConstituentTree`. "label_attention" and "contributions"
-        draw results of `explain`, "layers" those of `interpret.layers_of_words`, "probabilities"
-        those of `interpret.span_probabilities`; these four also draw Docs, with the pipeline or its
-        component in `options["nlp"]`. "diff" draws an `Example`, or pairs (gold, predicted) in a
-        list.
+    docs: one item or several. "all", "tree", "boxes", "srl", "srl_lanes", "heads" and "errors"
+        draw Docs and Spans; the first three also a `ConstituentTree`. "label_attention" and
+        "contributions" draw results of `explain`, "layers" those of `interpret.layers_of_words`,
+        "probabilities" those of `interpret.span_probabilities`; these four also draw Docs, with the
+        pipeline or its component in `options["nlp"]`. "diff" draws an `Example`, or pairs (gold,
+        predicted) in a list.
     style: one of `STYLES`, which has the options of each.
     page: make a whole HTML page. minify: leave line breaks out.
     jupyter: show the pictures in a notebook and return "" (None: in notebooks only).
@@ -226,7 +228,33 @@ def _drawing(draw: Callable[..., str], layer: str, made_by: str) -> Callable[...
 
 
 def _tree(found: Sequence[Sentence], compact: bool = True, **options: Any) -> str:
-    return tree_svg([nodes(sentence, compact=compact) for sentence in found], **options)
+    layers: list[Layers] = []
+    for sentence in found:
+        words = replace(sentence, heads=None, relations=[], frames=None, errors=None)
+        layers.append((words, nodes(sentence, compact=compact)))
+    return aligned_svg(layers, title="Constituency tree of", **options)
+
+
+def _heads(found: Sequence[Sentence], **options: Any) -> str:
+    layers: list[Layers] = [(replace(s, frames=None, errors=None), None) for s in found]
+    return aligned_svg(layers, title="Dependencies of", **options)
+
+
+def _lanes(found: Sequence[Sentence], **options: Any) -> str:
+    layers: list[Layers] = [
+        (replace(s, heads=None, relations=[], errors=None), None) for s in found
+    ]
+    return aligned_svg(layers, title="Semantic roles in", **options)
+
+
+def _all(item: Any, compact: bool = True, helping: bool = True, **options: Any) -> str:
+    layers: list[Layers] = []
+    for sentence in sentences(item, helping=helping):
+        top = None if sentence.phrases is None else nodes(sentence, compact=compact)
+        layers.append((sentence, top))
+    if not any(top or s.heads or s.frames is not None or s.errors is not None for s, top in layers):
+        raise ValueError("nothing to draw: no tree, heads, roles or errors")
+    return aligned_svg(layers, title="Annotation of", **options)
 
 
 def _boxes(found: Sequence[Sentence], compact: bool = True) -> str:
@@ -273,14 +301,16 @@ class Style(NamedTuple):
     of_text: bool = False
 
 
+_LINE = ("direction", "turned")
 _PARSER = ("phrases", "parser of constituents")
 _ROLES = ("frames", "component for semantic roles")
 STYLES = {
-    "tree": Style(_drawing(_tree, *_PARSER), ("edges", "compact", "direction")),
+    "all": Style(_all, ("edges", "compact", "helping", *_LINE)),
+    "tree": Style(_drawing(_tree, *_PARSER), ("edges", "compact", *_LINE)),
     "boxes": Style(_drawing(_boxes, *_PARSER), ("compact",), of_text=True),
     "srl": Style(_drawing(roles_html, *_ROLES), ("helping",), of_text=True),
-    "srl_arcs": Style(_drawing(roles_svg, *_ROLES), ("helping",)),
-    "heads": Style(_drawing(heads_svg, "heads", "parser of dependencies")),
+    "srl_lanes": Style(_drawing(_lanes, *_ROLES), ("helping", *_LINE)),
+    "heads": Style(_drawing(_heads, "heads", "parser of dependencies"), _LINE),
     "errors": Style(
         _drawing(errors_html, "errors", "detector of errors"), ("threshold",), of_text=True
     ),

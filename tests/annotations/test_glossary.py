@@ -47,7 +47,7 @@ def test_frames_that_only_help():
     assert "is" in kept  # a copula has arguments
     assert not {"had", "been"} & {*kept}
     assert {"had", "been"} <= {frame.predicate.text for frame in doc._.frames}
-    for style in ("srl", "srl_arcs"):
+    for style in ("srl", "srl_lanes"):
         full, fewer = (
             spacy_lal.render(doc, style, jupyter=False, options={"helping": helping})
             for helping in (True, False)

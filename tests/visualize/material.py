@@ -75,11 +75,13 @@ def other(record: dict = RECORD) -> dict:
 
 
 PICTURES = [
+    ("all", RECORD, {}),
+    ("all", RECORD, {"turned": True}),
     ("tree", RECORD, {}),
     ("tree", RECORD, {"edges": "elbow", "compact": False, "direction": "rtl"}),
     ("boxes", RECORD, {}),
     ("srl", RECORD, {}),
-    ("srl_arcs", RECORD, {}),
+    ("srl_lanes", RECORD, {}),
     ("heads", RECORD, {}),
     ("errors", RECORD, {}),
     ("errors", RECORD, {"threshold": 0.2}),

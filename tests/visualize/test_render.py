@@ -17,7 +17,7 @@ from spacy_lal.annotations import set_constituents, set_dependencies
 from spacy_lal.annotations.frames import FrameSpans, get_frames, set_frames
 from spacy_lal.annotations.grammar_errors import set_errors
 from spacy_lal.drawing.html import text_style
-from spacy_lal.drawing.palette import DARK, ROLES
+from spacy_lal.drawing.palette import CATEGORIES, DARK, ROLES, category
 from spacy_lal.drawing.svg import xml
 from spacy_lal.interpret import LayersOfWords
 from spacy_lal.trees.tree import ConstituentTree
@@ -108,7 +108,7 @@ def test_layers_of_a_text_without_words():
 
 def test_contrast():
     """WCAG's 4.5 for text, 3 for lines; light and dark."""
-    from spacy_lal.drawing.palette import FAINT, INK, MISSED, PAPER, RULE, SPURIOUS, doubt
+    from spacy_lal.drawing.palette import FAINT, INK, MISSED, PAPER, RULE, SPURIOUS
 
     for text in (INK, FAINT, MISSED, SPURIOUS):
         assert contrast(text, PAPER) > 4.5
@@ -116,14 +116,13 @@ def test_contrast():
     assert contrast(RULE, PAPER) > 3
     assert contrast(DARK[RULE], DARK[PAPER]) > 3
     light, dark = map(dict, (re.findall(r"--lal-([\w-]+):(#\w{6})", s) for s in style_sheets()))
-    for name in (*(f"role-{role.lower()}" for role in ROLES), "doubt-0"):
+    behind = [f"role-{role.lower()}" for role in ROLES] + [f"category-{c}" for c in CATEGORIES]
+    for name in behind:
         assert contrast(INK, light[name]) > 4.5
         assert contrast(DARK[INK], dark[name]) > 4.5
-    # the same colours as in drawings
-    same = {"ink": INK, "faint": FAINT, "paper": PAPER, "rule": RULE, "wrong": MISSED}
-    same |= {f"doubt-{k}": doubt(k / 10) for k in range(11)}
-    assert same.items() <= light.items()
-    assert {name: DARK[colour] for name, colour in same.items()}.items() <= dark.items()
+    for colours in (light, dark):
+        assert contrast(colours["wrong"], colours["back-wrong"]) > 4.5
+        assert contrast(colours["top"], colours["paper"]) > 3
 
 
 def style_sheets():
@@ -131,23 +130,26 @@ def style_sheets():
     return text_style().partition(".lal-frame")[0].split("@media")
 
 
+BOTH_WAYS = [False, True]
+
+
+@pytest.mark.parametrize("turned", BOTH_WAYS)
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("edges", ["straight", "elbow"])
-def test_no_overlap_and_no_clipping_in_trees(seed, edges):
-    picture = render(random_tree(45, seed), options={"edges": edges}, jupyter=False)
+def test_no_overlap_and_no_clipping_in_trees(seed, turned):
+    picture = render(random_tree(45, seed), options={"turned": turned}, jupyter=False)
     assert len(text_boxes(picture)) > 90
     assert overlapping(picture) == []
     assert clipped(picture) == []
     assert smallest(picture) >= 11
 
 
+@pytest.mark.parametrize("turned", BOTH_WAYS)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("edges", ["straight", "elbow"])
-def test_edges_meet_no_label(seed, edges):
+def test_edges_meet_no_label(seed, edges, turned):
     """No point of a line lies within a chip, other than its own ends'."""
-    root = ElementTree.fromstring(
-        render(random_tree(45, seed), options={"edges": edges}, jupyter=False)
-    )
+    options = {"edges": edges, "turned": turned}
+    root = ElementTree.fromstring(render(random_tree(45, seed), options=options, jupyter=False))
     chips = [
         [float(r.get(k)) for k in ("x", "y", "width", "height")]
         for g in root.iter(f"{SVG}g")
@@ -162,7 +164,8 @@ def test_edges_meet_no_label(seed, edges):
             for k in range(51):
                 here = x + (to_x - x) * k / 50, y + (to_y - y) * k / 50
                 for left, top, wide, high in chips:
-                    inside = left < here[0] < left + wide and top + 0.1 < here[1] < top + high - 0.1
+                    inside = left + 0.1 < here[0] < left + wide - 0.1
+                    inside &= top + 0.1 < here[1] < top + high - 0.1
                     assert not inside
 
 
@@ -186,11 +189,15 @@ def doc_of(words):
 
 
 def annotated(n=45):
+    """A Doc with all layers."""
     doc = doc_of([f"word{'s' * (i % 7)}" for i in range(n)])
     set_constituents(doc, random_tree(n).spans())
     set_dependencies(doc, [max(0, i - i % 4 - 1) for i in range(n)], ["nsubj:pass"] * n)
     frame = [(9, 10, "V"), (0, 8, "ARG0"), (10, 11, "ARGM-PRD"), (11, 40, "ARG1")]
-    set_frames(doc, [FrameSpans(9, "give.01", frame), FrameSpans(44, "x", [(44, 45, "V")])])
+    if n > 40:
+        set_frames(doc, [FrameSpans(9, "give.01", frame), FrameSpans(44, "x", [(44, 45, "V")])])
+    set_errors(doc, ["R:VERB:SVA" if i in (3, 4, 20) else "" for i in range(n)])
+    doc.spans["errors"].attrs["corrections"] = ["a much longer one", None]
     return doc
 
 
@@ -201,7 +208,8 @@ def test_no_overlap_in_comparisons_and_arcs(of):
     set_dependencies(predicted, [max(0, i - 1) for i in range(45)], ["flat"] * 45)
     set_frames(predicted, [FrameSpans(9, "give.01", [(9, 10, "V"), (10, 30, "ARG1")])])
     pictures = [render([(gold, predicted)], "diff", jupyter=False, options={"of": of})]
-    pictures.append(render(gold, "srl_arcs", jupyter=False))
+    for style in ("srl_lanes", "heads", "all"):
+        pictures += [render(gold, style, options={"turned": t}, jupyter=False) for t in BOTH_WAYS]
     for picture in pictures:
         assert overlapping(picture) == []
         assert clipped(picture) == []
@@ -239,6 +247,35 @@ def test_words_stand_in_the_order_of_their_script():
         assert f"dir='{'rtl' if mirrored else 'ltr'}'" in render(tree, "boxes", jupyter=False)
 
 
+def test_all_layers_stand_at_the_same_words():
+    """A word's phrase, relation and role lie at its middle; a wide picture is turned."""
+    svg = ElementTree.fromstring(drawn("all", RECORD, {}))
+    middles = {g.get("data-start"): middle(g) for g in svg.iter(f"{SVG}g") if is_word(g)}
+    placed = 0
+    for g in svg.iter(f"{SVG}g"):
+        long = int(g.get("data-end", 0)) - int(g.get("data-start", 0))
+        if g.get("class") in ("lal-node", "lal-arg") and long == 1:
+            assert middle(g) == pytest.approx(middles[g.get("data-start")])
+            placed += 1
+        elif g.get("class") == "lal-arc":
+            assert middle(g) == pytest.approx(middles[g.get("data-token")])
+            placed += 1
+    assert placed > 10
+    for n, turned in ((8, False), (60, True)):
+        wide = ElementTree.fromstring(render(annotated(n), "heads", jupyter=False))
+        assert float(wide.get("width")) < 1280
+        assert (len({middle(g) for g in wide.iter(f"{SVG}g") if is_word(g)}) < n) == turned
+
+
+def is_word(g):
+    return g.get("class") == "lal-word"
+
+
+def middle(g):
+    """The middle of a group's last text."""
+    return float(g.findall(f"{SVG}text")[-1].get("x"))
+
+
 def test_wide_characters_get_their_room():
     tree = ConstituentTree.from_string("(IP (NN 委员会) (VV 公布) (NN 报告))")
     boxes = {box.text: box for box in text_boxes(render(tree, jupyter=False))}
@@ -257,14 +294,36 @@ def test_chains_are_one_node_if_compact():
     assert labels == {True: ["S›VP"], False: ["S", "VP"]}
 
 
-def test_less_probable_is_darker():
-    svg = drawn("tree", RECORD, {"compact": False})
-    fills = {}
-    for g in ElementTree.fromstring(svg).iter(f"{SVG}g"):
-        fills[float(g.get("data-probability", 1))] = luminance(g.find(f"{SVG}rect").get("fill"))
-    order = sorted(fills)
-    assert [fills[p] for p in order] == sorted(fills.values())
-    assert fills[0.2] < fills[0.7] < fills[0.99] <= 1.0
+@pytest.mark.parametrize(
+    ("labels", "name"),
+    [
+        ("NP NP-SBJ WHNP NML QP", "noun"),
+        ("VP VN VPinf", "verb"),
+        ("PP WHPP", "preposition"),
+        ("ADJP ADVP WHADVP AP", "modifier"),
+        ("S SBAR SINV SENT Ssub IP-MAT CP TOP VROOT", "clause"),
+        ("PRT UCP X INTJ PRN", "other"),
+    ],
+)
+def test_categories(labels, name):
+    assert {category(label) for label in labels.split()} == {name}
+
+
+def test_doubtful_phrases_are_dashed():
+    """Below 0.8, and thick below 0.5; in boxes, too."""
+    root = ElementTree.fromstring(drawn("tree", RECORD, {"compact": False}))
+    dashed = {}
+    for g in root.iter(f"{SVG}g"):
+        if g.get("class") == "lal-node":
+            frame = g.find(f"{SVG}rect")
+            of_chip = "stroke-dasharray" in frame.attrib, frame.get("stroke-width", "1")
+            dashed[float(g.get("data-probability", 1))] = of_chip
+    assert dashed == {
+        1: (False, "1"), 0.99: (False, "1"), 0.8: (False, "1"), 0.7: (True, "1"),
+        0.3: (True, "2"), 0.2: (True, "2"),
+    }  # fmt: skip
+    boxes = drawn("boxes", RECORD, {"compact": False})
+    assert (boxes.count("lal-doubt-1'"), boxes.count("lal-doubt-2'")) == (1, 2)
 
 
 def test_a_comparison():
@@ -369,13 +428,14 @@ def test_the_call_is_that_of_displacy():
 @pytest.mark.parametrize(
     ("item", "more", "said"),
     [
-        (RECORD, {"style": "trees", "manual": True}, "style must be one of tree, boxes"),
+        (RECORD, {"style": "trees", "manual": True}, "style must be one of all, tree, boxes"),
         (RECORD, {}, "manual = False, but this is a dict"),
         (ConstituentTree("A"), {"manual": True}, "manual = True, but this is a ConstituentTree"),
         (RECORD, {"manual": True, "options": {"colour": 1}}, "no option 'colour'; it has edges"),
         ({"text": "a"}, {"manual": True}, "a record: words: Field required"),
         ({"words": ["a"]}, {"manual": True}, "no parser of constituents annotated"),
         (RECORD, {"manual": True, "options": {"edges": "round"}}, "edges must be one of"),
+        (doc_of(["a"]), {"style": "all"}, "nothing to draw: no tree, heads, roles or errors"),
         (doc_of(["a"]), {"style": "srl"}, "no component for semantic roles annotated 'a '"),
         (doc_of(["a"]), {"style": "layers"}, "needs the pipeline"),
         (doc_of(["a"]), {"style": "label_attention"}, "needs the pipeline"),
@@ -435,7 +495,7 @@ def test_crossing_phrases_are_named():
 
 
 def test_nothing_to_draw():
-    for style in ("tree", "boxes", "srl", "srl_arcs", "errors"):
+    for style in ("tree", "boxes", "srl", "srl_lanes", "errors"):
         record = {"words": [], "constituents": [], "frames": [], "errors": []}
         parsed(render(record, style, manual=True, jupyter=False))
 
