@@ -19,7 +19,7 @@
 # TORCH_INDEX=…   the package index that PyTorch comes from: that's how one picks a CPU or CUDA build
 # PIP_ARGS=…      more options for every `pip install`
 # MATRIX=…        the folder of `make matrix` (default: .matrix); TORCH_PIN=… what is torch in its cells
-# MODELS=…        the pipelines of `make page` (default: en_lal_sm en_lal_ged_sm)
+# MODELS=…        the pipelines of `make page` (default: en_lal_md en_lal_ged_md)
 
 VENV := .venv
 TORCH := $(shell sed -n '/^torch==/p' constraints.txt)
@@ -70,8 +70,8 @@ matrix: $(VENV)/bin/pip
 	@$(PY) scripts/matrix.py $(MATRIX) $(if $(CELLS),--cells "$(CELLS)") $(if $(TORCH_PIN),--torch "$(TORCH_PIN)")
 
 # The page wants a web server besides; a stamp of its own keeps that apart from what tests need.
-page: $(VENV)/.page $(VENV)/.en_lal_sm $(VENV)/.en_lal_ged_sm
-	@PYTHONUTF8=1 $(PY) -m spacy lal serve $(or $(MODELS),en_lal_sm en_lal_ged_sm) $(ARGS)
+page: $(VENV)/.page $(VENV)/.en_lal_md $(VENV)/.en_lal_ged_md
+	@PYTHONUTF8=1 $(PY) -m spacy lal serve $(or $(MODELS),en_lal_md en_lal_ged_md) $(ARGS)
 
 test-page: $(DEV) $(VENV)/.page $(VENV)/.en_lal_sm $(VENV)/.en_lal_ged_sm
 	@$(PY) -m pytest -rs tests/page/browser.py $(ARGS)

@@ -184,7 +184,8 @@ def tree_parts(
                 to = v + LEVEL * (top.height - child.height)
                 way = _edge(x, y + CHIP, y + LEVEL, there, to, edges)
             places = "data-start='{}' data-end='{}'".format(*child.node.tokens)
-            lines.append(f"<g class='lal-edge' {places}>{path(way, RULE)}</g>")
+            kind = "edge" if child.node.labels else "stem"
+            lines.append(f"<g class='lal-{kind}' {places}>{path(way, RULE)}</g>")
             stack.append((child, left + child.left, depth + 1))
     return [*lines, *chips], ends, foot
 

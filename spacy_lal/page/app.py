@@ -25,15 +25,19 @@ from starlette.routing import Route
 
 from .. import __version__
 from ..annotate.records import AnnotatedText, first_error
+from ..annotations.extensions import label_meanings
 from ..drawing.html import all_styles
-from .answers import VIEWS, answer, views
+from .answers import VIEWS, answer, by_parts, card, views
 
 STATIC = Path(__file__).parent / "static"
 """Folder of the page's static files."""
 FILES = {
     "/": ("index.html", "text/html"),
-    "/page.js": ("page.js", "text/javascript"),
     "/page.css": ("page.css", "text/css"),
+    **{
+        f"/{name}.js": (f"{name}.js", "text/javascript")
+        for name in ("page", "state", "picture", "words", "panels")
+    },
 }
 """Static files and their media types, by URL path."""
 HEADERS = {
@@ -48,6 +52,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """Headers of all answers; they forbid everything that the page doesn't need."""
+LONGEST_QUERY = 500
+"""Greatest length of a pattern, in characters."""
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """Host names of this machine."""
 
@@ -99,12 +105,14 @@ class Worker:
 def question_type(models: Mapping[str, list[str]], limits: Limits) -> type[BaseModel]:
     """Return the schema of requests. models: pipelines and their views."""
     shown = [view for view in VIEWS if any(view in known for known in models.values())]
-    said = "How many of the most probable trees to list; 0 of view kbest is 2."
+    said = "How many of the most probable trees to list."
+    pattern = "A pattern of spacy_lal.search, whose matches to find."
     fields: dict[str, Any] = {
         "text": (str, Field(max_length=limits.max_chars)),
         "model": (_OneOf[tuple(models)], next(iter(models))),
-        "view": (_OneOf[("", *shown)], ""),
+        "views": (list[_OneOf[tuple(shown)]], Field([], max_length=len(VIEWS))),
         "trees": (int, Field(0, ge=0, le=limits.max_trees, description=said)),
+        "query": (str, Field("", max_length=LONGEST_QUERY, description=pattern)),
     }
     return create_model("Question", __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
@@ -124,6 +132,8 @@ def make_app(
     about = {
         "models": models,
         "names": VIEWS,
+        "cards": {name: card(nlp) for name, nlp in pipelines.items()},
+        "by_parts": [name for name, nlp in pipelines.items() if by_parts(nlp)],
         "max_chars": limits.max_chars,
         "max_trees": limits.max_trees,
     }
@@ -131,8 +141,6 @@ def make_app(
     async def parse(request: Request) -> Response:
         asked = _checked(await _body(request, limits), question, models)
         name = asked.pop("model")
-        if asked["view"] == "kbest" and not asked["trees"]:
-            asked["trees"] = min(2, limits.max_trees)
         try:
             found = await worker.do(lambda: answer(pipelines[name], **asked))
         except asyncio.QueueFull:
@@ -161,6 +169,7 @@ def make_app(
 
     files = {
         "/models": JSONResponse(about),
+        "/labels": JSONResponse(label_meanings()),
         "/openapi.json": JSONResponse(openapi(question)),
         "/pictures.css": Response(all_styles(), media_type="text/css"),
     }
@@ -219,8 +228,8 @@ def _checked(
         long = error.errors()[0]["type"] == "string_too_long"
         raise HTTPException(413 if long else 400, first_error(error)) from None
     known = models[asked["model"]]
-    if asked["view"] not in ("", *known):
-        raise HTTPException(400, f"view: Input should be one of {', '.join(known)}, or empty")
+    if unknown := [view for view in asked["views"] if view not in known]:
+        raise HTTPException(400, f"views: {unknown[0]!r} is none of {', '.join(known)}")
     if asked["trees"] and "kbest" not in known:
         raise HTTPException(400, f"{asked['model']} has no parser that ranks trees")
     return asked

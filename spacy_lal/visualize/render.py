@@ -252,7 +252,9 @@ def _all(item: Any, compact: bool = True, helping: bool = True, **options: Any) 
     for sentence in sentences(item, helping=helping):
         top = None if sentence.phrases is None else nodes(sentence, compact=compact)
         layers.append((sentence, top))
-    if not any(top or s.heads or s.frames is not None or s.errors is not None for s, top in layers):
+    if layers and not any(
+        top or s.heads or s.frames is not None or s.errors is not None for s, top in layers
+    ):
         raise ValueError("nothing to draw: no tree, heads, roles or errors")
     return aligned_svg(layers, title="Annotation of", **options)
 

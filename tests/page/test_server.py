@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
+import re
 import socket
 import threading
 import xml.etree.ElementTree as ElementTree
@@ -55,7 +56,7 @@ def parse(client, **asked):
 
 
 def test_all_of_a_text(client, nlp):
-    response = parse(client, text=TEXT, view="tree")
+    response = parse(client, text=TEXT, views=["tree"])
     assert response.status_code == 200
     found = response.json()
     doc = nlp(TEXT)
@@ -63,9 +64,10 @@ def test_all_of_a_text(client, nlp):
     assert found["record"]["words"] == [token.text for token in doc]
     assert found["brackets"] == [str(tree) for tree in doc._.trees]
     assert found["conllu"].count("\n1\t") == 2
-    root = ElementTree.fromstring(found["picture"])
-    assert root.tag == "{http://www.w3.org/2000/svg}svg"
-    assert "<style" not in found["picture"]  # the page's own style sheets do
+    for pictures in (found["pictures"], found["turned"]):
+        root = ElementTree.fromstring(pictures["tree"])
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert "<style" not in pictures["tree"]  # the page's own style sheets do
     spans = {(s["start"], s["end"]) for s in found["record"]["constituents"]}
     assert {(c["start"], c["end"]) for c in found["contributions"]} == spans
     for of_span in found["contributions"]:
@@ -77,43 +79,71 @@ def test_every_view(client):
     about = client.get("/models").json()
     views = about["models"]["tiny"]
     assert {about["names"][view] for view in views} > {"Tree", "Best trees"}
-    assert views == ["tree", "boxes", "kbest", "probabilities", "label_attention"]
-    for view in views:
-        found = parse(client, text=TEXT, view=view).json()
-        if view != "kbest":
-            ElementTree.fromstring(f"<body>{found['picture']}</body>")
+    assert views == ["all", "tree", "boxes", "kbest", "probabilities", "label_attention"]
+    found = parse(client, text=TEXT, views=views).json()
+    assert [*found["pictures"]] == [view for view in views if view != "kbest"]
+    for view, picture in found["pictures"].items():
+        ElementTree.fromstring(f"<body>{picture}</body>")
+        assert parse(client, text=TEXT, views=[view]).json()["pictures"] == {view: picture}
+    card = about["cards"]["tiny"]
+    assert (card["lang"], card["components"][-1]) == ("en", "lal_constituency")
+
+
+def test_meanings_of_labels(client):
+    labels = client.get("/labels").json()
+    assert labels["NP"] == "noun phrase"
+    assert {"ARGM-CAU", "nsubj:pass", "M:DET"} <= set(labels)
 
 
 def test_best_trees(client):
-    (trees, _) = parse(client, text=TEXT, view="kbest", trees=3).json()["kbest"]
+    found = parse(client, text=TEXT, trees=3).json()
+    (trees, _) = found["kbest"]
     assert len(trees) == 3
     probabilities = [tree["log_prob"] for tree in trees]
     assert probabilities == sorted(probabilities, reverse=True)
     read = [ConstituentTree.from_string(tree["brackets"]) for tree in trees]
     assert len(set(read)) == 3
+    chosen = ConstituentTree.from_string(found["brackets"][0])
+    for tree, listed in zip(read, trees, strict=True):
+        mine, other = {*map(tuple, chosen.spans())}, {*map(tuple, tree.spans())}
+        signs = [said[0] for said in listed["differs"]]
+        assert (signs.count("+"), signs.count("−")) == (len(other - mine), len(mine - other))
+
+
+def test_matches(client):
+    found = parse(client, text=TEXT, query="/^[A-Z]/=phrase < (/./=word !< __)").json()
+    words = found["record"]["words"]
+    places = {(s["start"], s["end"]) for s in found["record"]["constituents"]}
+    assert found["matches"]
+    for match in found["matches"]:
+        phrase, word = match["names"]
+        assert phrase == {"name": "phrase", "start": match["start"], "end": match["end"]}
+        assert word["end"] == word["start"] + 1 <= len(words)
+        assert (match["start"], match["end"]) in places or match["end"] == match["start"] + 1
+    wrong = parse(client, text=TEXT, query="NP <").json()
+    assert "matches" not in wrong
+    assert wrong["query_error"].startswith("column 5: ")
+    assert wrong["query_error"].endswith("\n      ^")
+    lacking = parse(client, text=TEXT, query="{} >ARG0 {}").json()
+    assert "which the Doc doesn't have" in lacking["query_error"]
 
 
 def test_as_many_trees_as_are_asked_for(client, nlp):
-    for view, trees, listed in (("", 3, 3), ("tree", 3, 3), ("kbest", 1, 1), ("kbest", 0, 2)):
-        found = parse(client, text=TEXT, view=view, trees=trees).json()
-        assert [len(of_sentence) for of_sentence in found["kbest"]] == [listed] * 2
-        assert ("picture" in found) == (view == "tree")
-    assert not {"kbest", "picture"} & set(parse(client, text=TEXT).json())
-    strict = Client(make_app({"tiny": nlp}, Limits(max_trees=1), hosts=["testserver"]))
-    assert [len(trees) for trees in parse(strict, text=TEXT, view="kbest").json()["kbest"]] == [
-        1,
-        1,
-    ]
+    for views, trees in (([], 3), (["tree"], 2), (["kbest"], 1)):
+        found = parse(client, text=TEXT, views=views, trees=trees).json()
+        assert [len(of_sentence) for of_sentence in found["kbest"]] == [trees] * 2
+        assert [*found["pictures"]] == [view for view in views if view == "tree"]
+    assert "kbest" not in parse(client, text=TEXT).json()
 
 
 @pytest.mark.parametrize(
     "text", ["", " ", "\n\n", "a", "\x00", "ا ب", "👩‍👩‍👧 语言", "</script><b>&'\""]
 )
 def test_any_text(client, text):
-    for view in ("tree", "boxes", "kbest", "probabilities"):
-        response = parse(client, text=text, view=view)
-        assert response.status_code == 200
-        assert response.json()["record"]["text"] == text
+    views = ["all", "tree", "boxes", "kbest", "probabilities", "label_attention"]
+    response = parse(client, text=text, views=views, trees=2, query="NP < __")
+    assert response.status_code == 200
+    assert response.json()["record"]["text"] == text
 
 
 @pytest.mark.parametrize(
@@ -125,8 +155,9 @@ def test_any_text(client, text):
         ({"text": "a" * 100_000}, 413, "the text is too long: at most 200 characters"),
         ({"text": "a", "model": "other"}, 400, "model: Input should be 'tiny'"),
         ({"text": "a", "model": ["tiny"]}, 400, "model: Input should be 'tiny'"),
-        ({"text": "a", "view": "srl"}, 400, "view: Input should be '', 'tree', 'boxes'"),
-        ({"text": "a", "view": []}, 400, "view: Input should be"),
+        ({"text": "a", "views": ["srl"]}, 400, "views[0]: Input should be 'all', 'tree', 'boxes'"),
+        ({"text": "a", "views": "tree"}, 400, "views: Input should be a valid array"),
+        ({"text": "a", "query": "a" * 501}, 413, "query: String should have at most 500"),
         ({"text": "a", "trees": 6}, 400, "trees: Input should be less than or equal to 5"),
         ({"text": "a", "trees": True}, 400, "trees: Input should be a valid integer"),
         ({"text": "a", "trees": 1.5}, 400, "trees: Input should be a valid integer"),
@@ -176,13 +207,16 @@ def test_health_and_schema(client):
     said = answers["200"]["content"]["application/json"]["schema"]
     parts = schema["components"]["schemas"]
     assert parts["Question"]["properties"]["text"]["maxLength"] == 200
-    found = parse(client, text=TEXT, view="tree", trees=2).json()
+    found = parse(client, text=TEXT, views=["tree"], trees=2, query="NP").json()
     assert found["record"]["constituents"]
     fits(found, said, parts)
     assert set(found) <= set(parts["Answer"]["properties"])
     assert set(found["record"]) <= set(parts["AnnotatedText"]["properties"])
     with pytest.raises(AssertionError):
         fits(found | {"record": found["record"] | {"tags": [1]}}, said, parts)
+
+
+ANY: dict = {}
 
 
 def fits(value, schema, parts):
@@ -192,6 +226,8 @@ def fits(value, schema, parts):
     if "anyOf" in schema:
         assert any(is_fit(value, one, parts) for one in schema["anyOf"])
         return
+    if schema is ANY:
+        return
     kinds = {
         "object": dict, "array": list, "string": str, "integer": int,
         "number": (int, float), "null": type(None),
@@ -200,8 +236,7 @@ def fits(value, schema, parts):
     if isinstance(value, dict):
         assert set(schema.get("required", ())) <= set(value)
         for name, part in value.items():
-            if name in schema["properties"]:
-                fits(part, schema["properties"][name], parts)
+            fits(part, schema.get("properties", {}).get(name, ANY), parts)
     if isinstance(value, list):
         for k, part in enumerate(value):
             fits(part, schema["items"] if "items" in schema else schema["prefixItems"][k], parts)
@@ -216,7 +251,7 @@ def is_fit(value, schema, parts):
 
 
 def test_the_page_forbids_what_it_does_not_need(client):
-    for path in ("/", "/page.js", "/page.css", "/pictures.css", "/nothing"):
+    for path in ("/", *module.FILES, "/pictures.css", "/labels", "/nothing"):
         headers = client.get(path).headers
         policy = dict(
             part.strip().partition(" ")[::2]
@@ -227,9 +262,12 @@ def test_the_page_forbids_what_it_does_not_need(client):
         assert headers["x-content-type-options"] == "nosniff"
     page = client.get("/").text
     assert page.count("<script") == page.count('<script src="/page.js"') == 1
-    for text in (page, client.get("/page.js").text, client.get("/page.css").text):
-        assert " style=" not in text
-        assert "http" not in text.replace("http://www.w3.org/1999/xhtml", "")
+    for path in module.FILES:
+        text = client.get(path).text
+        assert not re.search("\\sstyle=[\"']", text)
+        for namespace in ("1999/xhtml", "2000/svg"):
+            text = text.replace(f"http://www.w3.org/{namespace}", "")
+        assert "http" not in text
         assert "innerHTML" not in text
         assert "eval(" not in text
 
@@ -374,15 +412,15 @@ def test_many_at_once(nlp):
 
 
 def test_strings_of_texts_do_not_stay(client, nlp):
-    parse(client, text="The cat sat.", view="tree")
+    parse(client, text="The cat sat.", views=["tree"])
     before = len(nlp.vocab.strings)
     for k in range(20):
-        assert parse(client, text=f"zyx{k}q sat on wvu{k}.", view="tree").status_code == 200
+        assert parse(client, text=f"zyx{k}q sat on wvu{k}.", views=["tree"]).status_code == 200
     assert len(nlp.vocab.strings) <= before + 2
 
 
 def test_json_is_plain(client):
-    text = parse(client, text=TEXT, view="kbest", trees=2).text
+    text = parse(client, text=TEXT, trees=2).text
     json.loads(text, parse_constant=lambda name: pytest.fail(name))
 
 

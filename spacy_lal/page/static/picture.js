@@ -1,0 +1,167 @@
+// Pictures: parsed as XML, never as HTML from strings; sizes, and folding of phrases.
+import { $, make, page } from "./state.js";
+
+const XHTML = "http://www.w3.org/1999/xhtml";
+const SVG = "http://www.w3.org/2000/svg";
+const RULE = "#8592a3"; // of lines, as in pictures
+let scale = 1;
+let turn = null; // null: pictures that are wider than the page are turned
+
+function parsed(picture) {
+  const wrapped = `<div xmlns="${XHTML}">${picture}</div>`;
+  const found = new DOMParser().parseFromString(wrapped, "application/xml").documentElement;
+  if (found.querySelector("parsererror") || found.nodeName === "parsererror") throw new Error("no XML");
+  return [...found.childNodes].map((node) => document.importNode(node, true));
+}
+
+const widthOf = (picture) => Number((/ width='([\d.]+)'/.exec(picture) || [0, 0])[1]);
+
+// Draws the view of each answer; its pipeline may lack it.
+export function draw() {
+  const { answers, state } = page;
+  const beside = answers.length > 1;
+  $("picture").classList.toggle("beside", beside);
+  const panes = answers.map((answer) => {
+    const pane = make("div", [], { class: "pane" });
+    if (beside) pane.append(make("h2", answer.model));
+    pane.append(...drawn(answer, state.view, beside));
+    return pane;
+  });
+  $("picture").replaceChildren(...panes);
+  for (const node of $("picture").querySelectorAll(".lal-node")) {
+    node.setAttribute("tabindex", "0");
+    node.setAttribute("role", "button");
+    node.setAttribute("aria-expanded", "true");
+    node.setAttribute("aria-label", `${node.dataset.label}: fold`);
+  }
+  const turned = Boolean(answers[0].turned[state.view]);
+  $("turn").hidden = !turned;
+  $("sizes").hidden = !$("picture").querySelector("svg");
+  $("unfold").hidden = true;
+  resize(1);
+  for (const pane of panes) rootInView(pane);
+}
+
+function drawn(answer, view, beside) {
+  if (view === "kbest" && answer.kbest) return sideBySide(answer);
+  const across = answer.pictures[view];
+  if (across === undefined) return [make("p", `${answer.model} does not show this.`, { class: "why" })];
+  const down = answer.turned[view];
+  const room = ($("picture").clientWidth || innerWidth) / (beside && innerWidth > 600 ? 2 : 1);
+  const turned = Boolean(down) && (turn ?? widthOf(across) > room);
+  $("turn").setAttribute("aria-pressed", String(turned));
+  return parsed(turned ? down : across);
+}
+
+export function turnOver() {
+  turn = $("turn").getAttribute("aria-pressed") !== "true";
+  draw();
+}
+
+export const isTurned = () => !$("turn").hidden && $("turn").getAttribute("aria-pressed") === "true";
+
+function sideBySide(answer) {
+  const byParts = page.about.by_parts.includes(answer.model);
+  return answer.kbest.flatMap((trees) => {
+    const same = trees.findIndex((tree) => !tree.differs.length);
+    const chosen = same < 0 ? "none of these" : `number ${same + 1}`;
+    const why = byParts
+      ? " The parser takes the phrases that are most probable one by one (minimum Bayes risk); the most probable whole tree may be another."
+      : "";
+    const figures = trees.map((tree, k) => {
+      const probability = (100 * Math.exp(tree.log_prob)).toFixed(1);
+      const lines = [`${k + 1}: probability ${probability} %`];
+      lines.push(...(tree.differs.length ? tree.differs : ["as shown under Tree"]));
+      return make("figure", [make("figcaption", lines.join("\n")), ...parsed(tree.picture)]);
+    });
+    const line = make("p", `The tree under Tree is ${chosen}.${why}`, { class: "why" });
+    return [line, make("div", figures, { class: "best" })];
+  });
+}
+
+function rootInView(pane) {
+  const root = pane.querySelector("svg .lal-node");
+  if (!root) return;
+  const scrolled = pane.parentNode.classList.contains("beside") ? pane : pane.parentNode;
+  const place = root.getBoundingClientRect();
+  const room = scrolled.getBoundingClientRect();
+  scrolled.scrollLeft += place.x + place.width / 2 - room.x - room.width / 2;
+  scrolled.scrollTop += place.y + place.height / 2 - room.y - room.height / 2;
+}
+
+export function resize(factor) {
+  scale = factor;
+  for (const svg of $("picture").querySelectorAll("svg")) {
+    const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+    svg.setAttribute("width", width * scale);
+    svg.setAttribute("height", height * scale);
+  }
+}
+
+export const zoom = (factor) => resize(Math.min(Math.max(scale * factor, 0.25), 3));
+
+export function fit() {
+  const svg = $("picture").querySelector("svg");
+  if (!svg) return;
+  const room = svg.closest(".pane").clientWidth - 4;
+  resize(Math.min(1, room / Number(svg.getAttribute("viewBox").split(" ")[2])));
+}
+
+// Folding
+
+const range = (element) => [Number(element.dataset.start), Number(element.dataset.end)];
+
+export function fold(node, folded = !node.classList.contains("folded")) {
+  node.classList.toggle("folded", folded);
+  node.setAttribute("aria-expanded", String(!folded));
+  node.setAttribute("aria-label", `${node.dataset.label}: ${folded ? "unfold" : "fold"}`);
+  const svg = node.closest("svg");
+  if (svg) hideFolded(svg);
+  $("unfold").hidden = !$("picture").querySelector(".folded");
+}
+
+export function unfold() {
+  for (const node of $("picture").querySelectorAll(".folded")) fold(node, false);
+}
+
+// A parent stands before the phrases below it.
+function hideFolded(svg) {
+  const roofs = [];
+  for (const element of svg.querySelectorAll(".lal-node, .lal-edge, .lal-stem")) {
+    element.removeAttribute("display");
+  }
+  for (const node of svg.querySelectorAll(".lal-node.folded")) {
+    if (node.hasAttribute("display")) continue;
+    const [start, end] = range(node);
+    for (const other of svg.querySelectorAll(".lal-node, .lal-edge, .lal-stem")) {
+      const [first, last] = range(other);
+      const smaller = last - first < end - start || other.classList.contains("lal-stem");
+      if (start <= first && last <= end && smaller) other.setAttribute("display", "none");
+    }
+    roofs.push(roof(svg, node));
+  }
+  for (const old of svg.querySelectorAll(".roof")) old.remove();
+  svg.append(...roofs);
+}
+
+function roof(svg, node) {
+  const [start, end] = range(node);
+  const chip = node.querySelector("rect").getBBox();
+  const first = svg.querySelector(`.lal-word[data-start="${start}"]`).getBBox();
+  const last = svg.querySelector(`.lal-word[data-end="${end}"]`).getBBox();
+  let points = [];
+  if (first.y > chip.y + chip.height) {
+    const left = Math.min(first.x, last.x);
+    const right = Math.max(first.x + first.width, last.x + last.width);
+    points = [chip.x + chip.width / 2, chip.y + chip.height, right, first.y - 1, left, first.y - 1];
+  } else {
+    const [x, right] = [first.x - 3, chip.x + chip.width];
+    points = [right, chip.y + chip.height / 2, x, first.y, x, last.y + last.height];
+  }
+  const drawnRoof = document.createElementNS(SVG, "polygon");
+  drawnRoof.setAttribute("class", "roof");
+  drawnRoof.setAttribute("points", points.join(" "));
+  drawnRoof.setAttribute("fill", "none");
+  drawnRoof.setAttribute("stroke", RULE);
+  return drawnRoof;
+}
