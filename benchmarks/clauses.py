@@ -84,6 +84,9 @@ def main() -> None:
     read = json.loads(VIEWS.read_text("utf8"))
     print("first pass against second pass")
     compare(of_pass(read, "first"), of_pass(read, "second"))
+    other = read["reader"]
+    print(f"\nannotation against a second reader, {len(other)} sentences")
+    compare({number: read["agreed"][number] for number in other}, other)
     nlp = spacy.load(options.pipeline) if options.pipeline else spacy.blank("en")
     docs = list(DocBin().from_disk(options.data).get_docs(nlp.vocab))
     chosen = [docs[int(number)] for number in read["agreed"]]
