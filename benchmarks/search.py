@@ -42,10 +42,10 @@ def trees_of(corpus: Path) -> Iterator[ConstituentTree]:
 
 
 @app.command("random")
-def random_patterns(patterns: int = 10000, trees: int = 200, seed: int = 1) -> None:
+def random_patterns(patterns: int = 10000, trees: int = 200, depth: int = 3, seed: int = 1) -> None:
     """Compare matches of random patterns on random trees with those by definition."""
     rng = random.Random(seed)
-    made = [random_tree(rng) for _ in range(trees)]
+    made = [random_tree(rng, depth) for _ in range(trees)]
     nodes, by_definition = [TreeNodes(tree) for tree in made], [places(tree) for tree in made]
     total = wrong = 0
     for _ in range(patterns):

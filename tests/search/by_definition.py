@@ -310,10 +310,12 @@ def random_tree(rng: random.Random, depth: int = 3) -> ConstituentTree:
 
 
 class Made:
-    """A random pattern. exact: without what Stanford's program does in a way of its own."""
+    """A random pattern. Below an optional relation, of which only the first way counts, are no
+    chains: their order is not defined."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng, self.known, self.all, self.under = rng, list[str](), list[str](), False
+        self.once = False
 
     def label(self, root: bool = False) -> Label:
         rng = self.rng
@@ -337,10 +339,10 @@ class Made:
             label.variable = rng.choice("vw")
         return label
 
-    def node(self, depth: int, optional: bool = False) -> Some:
+    def node(self, depth: int) -> Some:
         rng = self.rng
         made = Some(self.label())
-        made.symbol = rng.choice([*RELATIONS] + [*CHAINS] * 2 * (not optional))
+        made.symbol = rng.choice([*RELATIONS] + [*CHAINS] * 2 * (not self.once))
         if made.symbol in CHAINS:
             made.passes = Label(
                 rng.choice(["words", "any"]), "A|B", rng.random() < 0.3, rng.random() < 0.3
@@ -378,7 +380,10 @@ class Made:
             return part if isinstance(part, Several) and part.sign in "!?" else Several("!", [part])
         if sign == "?":
             if rng.random() < 0.6:
-                return Several("?", [self.node(depth - 1, True)])
+                was, self.once = self.once, True
+                part = self.node(depth - 1)
+                self.once = was
+                return Several("?", [part])
             return Several("?", [Several("&", [self.condition(0), self.condition(depth - 1)])])
         return self.node(depth)
 
