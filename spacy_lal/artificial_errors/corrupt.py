@@ -15,9 +15,11 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..annotations.grammar_errors import CORRECT, ERROR, set_errors
+from ..formats.edit_kinds import kind_of
 from ..formats.parallel import in_common
 from .error_model import ErrorModel
-from .sites import Change, change_at, find_sites, first_word, uncapitalised
+from .grammar_rules import GrammarRules
+from .sites import Change, Site, change_at, find_sites, first_word, uncapitalised
 
 REPLACED, MISSING, UNNECESSARY = "R", "M", "U"
 """Labels of a replaced token, of a token after a missing word, and of an unnecessary token."""
@@ -34,12 +36,16 @@ def corrupt_words(
     random: Random,
     *,
     types: bool = False,
+    tags: Sequence[str] = (),
+    sites: Sequence[Site] = (),
 ) -> tuple[list[str], list[bool], list[str]]:
     """Return a sentence with errors: its words, spaces and labels.
 
     words, spaces: the tokens, and whether whitespace follows each.
     rate: the expected share of tokens that are errors, from 0 to 1.
-    types: whether labels are `REPLACED`, `MISSING` and `UNNECESSARY` instead of `ERROR`.
+    types: whether labels are `REPLACED`, `MISSING` and `UNNECESSARY` instead of `ERROR`; with Penn
+    tags the kind follows, such as "R:VERB:SVA".
+    sites: more places of errors than the model's.
     A token is correct if only its capital changes because another word begins the sentence.
 
     The number of errors has a negative binomial distribution: a sentence's rate is drawn from a
@@ -60,8 +66,8 @@ def corrupt_words(
         wanted, time = wanted + 1, time + random.expovariate(1.0)
     if not wanted:
         return list(words), list(spaces), [CORRECT] * len(words)
-    changes = draw_changes(words, spaces, model, wanted, random)
-    return apply_changes(words, spaces, changes, model, types=types)
+    changes = draw_changes(words, spaces, model, wanted, random, sites)
+    return apply_changes(words, spaces, changes, model, types=types, tags=tags)
 
 
 def apply_changes(
@@ -71,25 +77,28 @@ def apply_changes(
     model: ErrorModel,
     *,
     types: bool = False,
+    tags: Sequence[str] = (),
 ) -> tuple[list[str], list[bool], list[str]]:
     """Apply ordered changes that don't overlap; return the results of `corrupt_words`."""
     steps: list[tuple[Change, str]] = []
     read = 0
     for change in [*(_trimmed(c, words) for c in changes), Change(len(words), len(words), ())]:
         steps += [(Change(at, at + 1, (words[at],)), CORRECT) for at in range(read, change.start)]
-        steps.append((change, REPLACED if change.end > change.start else UNNECESSARY))
+        label = REPLACED if change.end > change.start else UNNECESSARY
+        kind = _kind(change, words, tags)
+        steps.append((change, f"{label}:{kind}" if kind else label))
         read = change.end
     found: list[str] = []
     between: list[bool] = []
     labels: list[str] = []
     first = first_word(words)
     capital = -1  # place of the word with the sentence's capital
-    missing = False  # whether a word before the next one is missing
-    for (start, end, new), label in steps:
+    missing = CORRECT  # the label of the next word, if one is missing before it
+    for (start, end, new, _), label in steps:
         old = words[start:end]
         space = spaces[end - 1] if old else True
         if not new:
-            missing = missing or bool(old)
+            missing = missing or (MISSING + label[1:] if old else CORRECT)
             if found and old:
                 between[-1] = _space_without(old, found[-1], between[-1], space)
             continue
@@ -101,8 +110,8 @@ def apply_changes(
         for word, after in zip(new, [*inside, space], strict=True):
             if start <= first < end and word == words[first]:
                 capital = len(found)
-            labels.append(label or (MISSING if missing and not word.isspace() else CORRECT))
-            missing = missing and word.isspace()
+            labels.append(label or (CORRECT if word.isspace() else missing))
+            missing = missing if word.isspace() else CORRECT
             found.append(word)
             between.append(after)
     begins = first_word(found)
@@ -119,15 +128,20 @@ def apply_changes(
 
 
 def draw_changes(
-    words: Sequence[str], spaces: Sequence[bool], model: ErrorModel, wanted: int, rng: Random
+    words: Sequence[str],
+    spaces: Sequence[bool],
+    model: ErrorModel,
+    wanted: int,
+    rng: Random,
+    more: Sequence[Site] = (),
 ) -> list[Change]:
     """Return changes, in order, that make about `wanted` tokens wrong, or fewer for lack of places.
     They don't overlap. Neighbours of insertions and deletions don't change. There is no deletion at
-    the end, where no token would follow to be labelled."""
+    the end, where no token would follow to be labelled. more: sites besides the model's."""
     changes: list[Change] = []
     last = max((at for at, word in enumerate(words) if word.strip()), default=-1)
     # in this order, each is drawn by weight from the remaining ones (Efraimidis and Spirakis 2006)
-    sites = find_sites(words, spaces, model)
+    sites = [*find_sites(words, spaces, model), *more]
     for site in sorted(sites, key=lambda site: rng.expovariate(site.weight)):
         change = change_at(site, words, model, rng)
         if change is None:
@@ -168,10 +182,12 @@ def corrupt_doc(
     seed: int = 0,
     round: int = 0,
     types: bool = False,
+    rules: GrammarRules | None = None,
 ) -> Doc:
     """Return a new Doc with errors, labelled in `doc.spans["errors"]`. Each sentence has its own
     `sentence_random`; a Doc without boundaries is one sentence. Of the annotation, only sentence
-    boundaries and whitespace are kept."""
+    boundaries and whitespace are kept. rules: place errors by tags and heads, too; their kinds are known
+    in text with tags."""
     words: list[str] = []
     spaces: list[bool] = []
     labels: list[str] = []
@@ -180,8 +196,12 @@ def corrupt_doc(
     for sentence in doc.sents if has_sentences else [doc]:
         old = [token.text for token in sentence]
         whitespace = [bool(token.whitespace_) for token in sentence]
+        tags = [token.tag_ for token in sentence] if rules and doc.has_annotation("TAG") else ()
         random = sentence_random(seed, old, round)
-        new = corrupt_words(old, whitespace, model, rate, random, types=types)
+        sites = () if rules is None else rules.sites(sentence)
+        new = corrupt_words(
+            old, whitespace, model, rate, random, types=types, tags=tags, sites=sites
+        )
         words += new[0]
         spaces += new[1]
         labels += new[2]
@@ -217,9 +237,17 @@ def _conflict(one: Change, two: Change) -> bool:
 
 def _trimmed(change: Change, words: Sequence[str]) -> Change:
     """Return the change without unchanged words at its ends, ignoring the sentence's capital."""
-    start, end, new = change
+    start, end, new, kind = change
     form = uncapitalised if start == first_word(words) and len(new) != end - start else str
     same = in_common(words[start:end], new)
     start, new = start + same, new[same:]
     behind = in_common([*map(form, words[start:end])][::-1], [*map(form, new)][::-1])
-    return Change(start, end - behind, new[: len(new) - behind])
+    return Change(start, end - behind, new[: len(new) - behind], kind)
+
+
+def _kind(change: Change, words: Sequence[str], tags: Sequence[str]) -> str:
+    """Return the kind of an error in a tagged sentence, "" without tags."""
+    if change.kind or not tags or not (change.new or change.end > change.start):
+        return change.kind if tags else ""
+    place = slice(change.start, change.end)
+    return kind_of(change.new, words[place], [""] * len(change.new), tags[place])

@@ -15,6 +15,7 @@ from importlib.resources import files
 from itertools import chain, pairwise, permutations
 from typing import Any, NamedTuple
 
+from ..formats.edit_kinds import irregular
 from .clean_text import (
     FORM,
     PUNCTUATION,
@@ -34,7 +35,7 @@ from .sites import is_variant
 def lists() -> dict[str, Any]:
     """Return the lists of english.toml by name."""
     text = files(__package__).joinpath("english.toml").read_text(encoding="utf8")
-    return tomllib.loads(text)
+    return tomllib.loads(text) | {"irregular": irregular()}
 
 
 def english_model(counts: TextCounts) -> ErrorModel:
@@ -240,7 +241,7 @@ def verbs_of(
     its other forms occur `least` times, as "to" precedes nouns, too.
     closed: words that are no verbs ("be", "not", which explain "bed" and "noted").
     """
-    known = {group[0]: verb for group in irregular if (verb := _irregular(group))}
+    known = {group[0]: verb for group in irregular if (verb := irregular_verb(group))}
     pairs = (pair for words, _ in sample for pair in pairwise(map(key_of, words)))
     for base in {two for one, two in pairs if one in before_base} - closed - known.keys():
         if len(base) < 2 or not base.isalpha():
@@ -255,7 +256,7 @@ def verbs_of(
     return [known[base] for base in sorted(known)]
 
 
-def _irregular(forms: Sequence[str]) -> Verb | None:
+def irregular_verb(forms: Sequence[str]) -> Verb | None:
     gerunds = [form for form in forms if form.endswith("ing") and form != forms[0]]
     if not gerunds or len(forms) < 3:
         return None

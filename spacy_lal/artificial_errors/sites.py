@@ -39,7 +39,7 @@ class Site(NamedTuple):
 
     weight: relative probability. how: REPLACE, INSERT or a `Noise`. start, end: the tokens that
     change, none for INSERT. text: the replaced phrase in the model's form, or the inserted word, ""
-    for noise. choice: replacements of the phrase.
+    for noise. choice: replacements of the phrase. kind: of the error, "" if its words decide it.
     """
 
     weight: float
@@ -48,14 +48,16 @@ class Site(NamedTuple):
     end: int
     text: str = ""
     choice: Choice = ((), (), 0.0)
+    kind: str = ""
 
 
 class Change(NamedTuple):
-    """A change of the tokens [start, end) of the correct sentence to `new`."""
+    """A change of the tokens [start, end) of the correct sentence to `new`, an error of a kind."""
 
     start: int
     end: int
     new: tuple[str, ...]
+    kind: str = ""
 
 
 def find_sites(words: Sequence[str], spaces: Sequence[bool], model: ErrorModel) -> list[Site]:
@@ -162,7 +164,8 @@ def change_at(site: Site, words: Sequence[str], model: ErrorModel, rng: Random) 
     else:
         initial = old[0][0]
         new = ((initial.lower() if site.how == Noise.LOWER else initial.upper()) + old[0][1:],)
-    return None if new == old else Change(site.start, site.end, new)
+    kind = "SPELL" if site.how in LETTER_NOISE else site.kind
+    return None if new == old else Change(site.start, site.end, new, kind)
 
 
 def misspelled(word: str, how: str, letters: Mapping[str, Weights], rng: Random) -> str | None:

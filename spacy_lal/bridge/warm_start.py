@@ -1,5 +1,6 @@
 """Training from another pipeline's weights."""
 
+import math
 import re
 from collections.abc import Hashable, Sequence
 from itertools import zip_longest
@@ -8,6 +9,7 @@ import torch
 from thinc.api import Model, PyTorchShim, Shim
 from torch import Tensor
 
+from ..annotations.grammar_errors import ERROR
 from ..layers.role_paths import path_rows
 from .shim import TorchShim, torch_shims
 from .weights import Header
@@ -61,7 +63,8 @@ def adopt_vocabulary(model: Model, source: Model) -> None:
 def take_weights(model: Model, source: Model) -> tuple[int, int]:
     """Copies every parameter of `source` that fits one of the same name in `model`.
 
-    Rows of labels, tags or relations are matched by name, rows of words by the vocabulary from
+    Rows of labels, tags or relations are matched by name, types of errors begin as errors without
+    types, rows of words by the vocabulary from
     `adopt_vocabulary`. Where only one model has vectors behind the same embedding, the embedding's
     columns are copied and the other columns begin as zero. Static vectors stay. Returns two numbers
     of
@@ -106,6 +109,10 @@ def _take(
             value[:] = given[0]
         if name == CONTENT:
             value, given = value.T, given.T
+        if ERROR in given_rows and ERROR not in rows:
+            # all types together are as probable as errors were
+            each = math.log(len(rows) - 1) if name.endswith("bias") else 0.0
+            value[:] = given[given_rows.index(ERROR)] - each
         return _take_rows(value, given, rows, given_rows)
     if rows or given_rows:
         return 0

@@ -16,9 +16,9 @@ from .checks import GpuOption, ModelArgument, ThreadsOption, check_outputs, clea
 def evaluate(
     model: ModelArgument,
     corpora: Annotated[
-        list[Path] | None,
-        typer.Argument(help=".spacy files or folders, .checks files.", exists=True),
-    ] = None,
+        list[Path],
+        typer.Argument(help=".spacy files or folders, .checks files, a .tsv.", exists=True),
+    ],
     json: Annotated[Path | None, typer.Option(help="Write the numbers here, as JSON.")] = None,
     prm: Annotated[str, typer.Option(help="EVALB parameters: a name or a .prm file.")] = "nk",
     parses: Annotated[
@@ -34,10 +34,6 @@ def evaluate(
     tune: Annotated[
         Path | None,
         typer.Option(help="Mark errors from the threshold on that is best here.", exists=True),
-    ] = None,
-    pairs: Annotated[
-        Path | None,
-        typer.Option(help="Columns kind, wrong, right; [brackets] around errors.", exists=True),
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="MODEL reads paragraphs as strings.")] = False,
     trees: Annotated[
@@ -64,17 +60,14 @@ def evaluate(
     without punctuation. Further rows have the scores with gold sentences, with gold tokens, and
     with both.
 
-    With --pairs, scores are the share of wrong sentences whose error is found, and of right
-    sentences with a mark. Of a .checks file, texts with what must be found in them, scores are the
-    share of texts that pass all their checks, for each kind."""
-    paths = corpora or []
+    Of a .tsv file with columns kind, wrong and right, and [brackets] around errors, scores are the
+    share of wrong sentences whose error is found, and of right sentences with a mark, for each
+    kind. Of a .checks file, texts with what must be found in them, scores are the share of texts
+    that pass all their checks, for each kind."""
+    paths = corpora
     with clear_errors("evaluate"):
-        if sum(map(bool, (pairs, raw, calibrate, corrections))) > 1:
-            raise ValueError("give one of --pairs, --raw, --calibrate and --corrections")
-        if bool(paths) == (pairs is not None):
-            raise ValueError("give corpora, or --pairs with a file of pairs")
         picture = json.with_suffix(".svg") if json and corrections else None
-        read = [path for path in (*paths, tune, trees, pairs) if path is not None]
+        read = [path for path in (*paths, tune, trees) if path is not None]
         check_outputs(
             [json, picture], (file for path in read for file in files_in(path, "*.spacy"))
         )
@@ -82,14 +75,19 @@ def evaluate(
 
         from .. import evaluation
         from ..annotate.annotating import load
-        from ..evaluation.detection_scores import evaluate_pairs
+        from ..evaluation.detection_scores import PAIRS, evaluate_pairs
         from ..evaluation.parse_scores import evaluate_raw
         from ..silver.certainty import calibrate as calibrate_pipeline
         from ..training.corpus import Corpus
 
+        pairs = any(path.suffix == PAIRS for path in paths)
+        if sum((pairs, raw, calibrate, corrections)) > 1 or (pairs and len(paths) > 1):
+            raise ValueError(
+                f"give one of --raw, --calibrate and --corrections, or one {PAIRS} file alone"
+            )
         nlp = load(model, threads, gpu_id)
-        if pairs is not None:
-            measured = evaluate_pairs(nlp, pairs)
+        if pairs:
+            measured = evaluate_pairs(nlp, paths[0])
         elif raw:
             measured = {"results": [evaluate_raw(nlp, path, trees) for path in paths]}
         elif calibrate:
@@ -141,7 +139,7 @@ def _setting(row: Mapping[str, Any]) -> str:
 
 def _show(report: Mapping[str, Any]) -> None:
     if "kinds" in report:
-        header = ("", "pairs", "found", "marked elsewhere", "corrections marked")
+        header = ("", "pairs", "found", "marked elsewhere", "right marked", "right words marked")
         kinds = report["kinds"] | {"all": report["all"]}
         _table(header, [(kind, *of.values()) for kind, of in kinds.items()])
         return

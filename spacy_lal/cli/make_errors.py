@@ -14,6 +14,7 @@ from ..artificial_errors.clean_text import TextCounts, model_from_text
 from ..artificial_errors.corrupt import corrupt_doc
 from ..artificial_errors.english import english_model
 from ..artificial_errors.error_model import ErrorModel
+from ..artificial_errors.grammar_rules import GrammarRules
 from ..formats.docbins import read_spacy, write_spacy
 from ..formats.files import read_text
 from ..formats.treebank_sentence import language_vocab
@@ -33,7 +34,7 @@ def corrupt(
         Path | None, typer.Option(help="An error model, by --learn.", exists=True)
     ] = None,
     rate: Annotated[float, typer.Option(min=0, max=1, help="Share of tokens to make wrong.")] = 0.1,
-    types: Annotated[bool, typer.Option("--types", help="Labels R, M and U, not ERROR.")] = False,
+    types: Annotated[bool, typer.Option("--types", help="Labels by kind, not ERROR.")] = False,
     seed: Annotated[int, typer.Option(help="Another seed makes other errors.")] = 0,
     learn: Annotated[bool, typer.Option("--learn", help="Write an error model.")] = False,
     lang: Annotated[str, typer.Option(help="With --learn: language code.")] = "en",
@@ -42,7 +43,8 @@ def corrupt(
 
     Errors are put into each Doc of a .spacy file, or into each sentence of lines of text. Only
     words and sentence boundaries are kept. A Doc that already has labels of errors is written
-    unchanged.
+    unchanged. In English with tags and heads, more kinds of errors are made. With --types, labels
+    are R, M and U; in text with tags, kinds follow, such as R:VERB:SVA.
 
     From correct text, --learn makes a model of errors that are usual in any language, and for
     English of errors that are typical of its learners.
@@ -60,12 +62,15 @@ def corrupt(
             raise ValueError("give the --model that makes errors, or --learn to make one")
         errors = ErrorModel.load(model)
         vocab = language_vocab(errors.lang)
+        rules = GrammarRules(errors.words) if errors.lang == "en" else None
         made = Counter[str]()
 
         def corrupted() -> Iterator[Doc]:
             for doc in from_each(paths, lambda path: _docs(path, errors.lang)):
                 if ERRORS_KEY not in doc.spans:
-                    doc = corrupt_doc(doc, vocab, errors, rate, seed=seed, types=types)
+                    doc = corrupt_doc(
+                        doc, vocab, errors, rate, seed=seed, types=types, rules=rules
+                    )
                 made["Docs"] += 1
                 made.update(get_errors(doc))
                 yield doc

@@ -281,7 +281,7 @@ def _tables(report: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{title}\n\n{which}\n\n{_table(names, rows)}"
     if "kinds" in report:
         rows = [
-            (kind, str(of["pairs"]), f"{of['found']:.1%}", f"{of['right_marked']:.1%}")
+            (kind, str(of["pairs"]), f"{of['found'] or 0:.1%}", f"{of['right_marked']:.1%}")
             for kind, of in (report["kinds"] | {"all": report["all"]}).items()
         ]
         header = ("kind", "sentences", "errors found", "corrections with a mark")

@@ -5,7 +5,7 @@ count tokens, as in MultiGED-2023.
 
 A file of pairs has three columns with tabs between them, and a line that names them: kind, wrong,
 right. Brackets in the wrong sentence mark words that are changed or unnecessary, and the word after
-a missing one.
+a missing one. A right sentence may be alone.
 
     kind	wrong	right
     agreement	He [go] home.	He goes home.
@@ -149,13 +149,15 @@ def choose_threshold(
     ]
 
 
+PAIRS = ".tsv"
+"""Suffix of files of pairs."""
 COLUMNS = ("kind", "wrong", "right")
 """The columns of a file of pairs, which its first line names."""
 
 
 class Pair(NamedTuple):
-    """A wrong sentence, without brackets, and its correction. places: start and end of bracketed
-    text, in characters of the wrong sentence."""
+    """A wrong sentence, without brackets, or "", and its correction. places: start and end of
+    bracketed text, in characters of the wrong sentence."""
 
     kind: str
     wrong: str
@@ -167,7 +169,7 @@ class Outcome(NamedTuple):
     """Marks in the sentences of a pair, of a kind and with a wrong sentence.
 
     found: whether a wrong token is marked. elsewhere: number of other marks in the wrong sentence.
-    in_right: marked tokens of the correction.
+    in_right: marked tokens of the correction, which has `words` tokens.
     """
 
     kind: str
@@ -175,6 +177,7 @@ class Outcome(NamedTuple):
     found: bool
     elsewhere: int
     in_right: list[str]
+    words: int
 
 
 def read_pairs(path: str | Path) -> list[Pair]:
@@ -190,9 +193,9 @@ def read_pairs(path: str | Path) -> list[Pair]:
         said = ""
         if len(cells) != len(COLUMNS):
             said = f"expected 3 columns, found {len(cells)}: only tabs separate columns"
-        elif not all(map(str.strip, cells)):
+        elif not (cells[0].strip() and cells[2].strip()):
             said = "an empty column"
-        elif not places or set("[]") & set(wrong + cells[-1]):
+        elif (wrong and not places) or set("[]") & set(wrong + cells[-1]):
             said = "expected [brackets] around the words that are wrong, but no others"
         if said:
             raise FormatError(said, source=str(path), line=line)
@@ -246,13 +249,18 @@ def outcomes(
         }
         marked = set(marks(one))
         in_right = [other[at].text for at in marks(other)]
-        yield Outcome(pair.kind, pair.wrong, bool(gold & marked), len(marked - gold), in_right)
+        elsewhere = len(marked - gold)
+        found = bool(gold & marked)
+        yield Outcome(pair.kind, pair.wrong, found, elsewhere, in_right, len(other))
 
 
-def _shares(found: Sequence[Outcome]) -> dict[str, float]:
+def _shares(found: Sequence[Outcome]) -> dict[str, float | None]:
+    wrong = [one for one in found if one.wrong]
     return {
         "pairs": len(found),
-        "found": sum(one.found for one in found) / len(found),
-        "marked_elsewhere": sum(one.elsewhere > 0 for one in found) / len(found),
+        "found": sum(one.found for one in wrong) / len(wrong) if wrong else None,
+        "marked_elsewhere": sum(one.elsewhere > 0 for one in wrong) / len(wrong) if wrong else None,
         "right_marked": sum(bool(one.in_right) for one in found) / len(found),
+        "right_words_marked": sum(len(one.in_right) for one in found)
+        / sum(one.words for one in found),
     }

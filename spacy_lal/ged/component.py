@@ -16,7 +16,7 @@ from spacy.training import Example, validate_examples, validate_get_examples
 from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d
 
-from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, get_errors, set_errors
+from ..annotations.grammar_errors import CORRECT, ERROR, ERRORS_KEY, get_errors, set_errors
 from ..batching.sentences import sentence_starts
 from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, count, same_tokens
@@ -32,6 +32,9 @@ DOUBT = 0.05
 """Probability up to which an error doesn't affect the sentence's other words."""
 CERTAIN = 1.0 - 1e-9
 """Largest probability for odds, which would be infinite at 1."""
+
+UNKNOWN = -2
+"""Target of an error of unknown type."""
 
 Probabilities = list[NDArray[numpy.float32]]
 
@@ -102,7 +105,9 @@ class ErrorDetector(WeightsPipe):
         warm_start: str | None = None,
     ) -> None:
         """Read the types of errors from labels or else the training data, and set up the model.
-        warm_start: a trained pipeline; its detector's weights are copied where they fit.
+        Beside other types, `ERROR` is none of them, but an error of unknown type.
+        warm_start: a trained pipeline; its detector's weights are copied where they fit, and every
+        type begins as its `ERROR`.
         Raises ValueError if no example has errors."""
         validate_get_examples(get_examples, f"{self.name}.initialize")
         counts = count(get_examples(), partial(read_errors, key=self.spans_key))
@@ -117,19 +122,25 @@ class ErrorDetector(WeightsPipe):
             raise ValueError(f"the labels given to {self.name!r} must be types of errors: {labels}")
         counts.tell_lacking(self.name, "errors", "are not annotated")
         known = self.cfg["labels"]
-        self.cfg["labels"] = labels or [*known, *sorted(set(found) - set(known))]
+        types = set(found) - {ERROR} or {ERROR}
+        self.cfg["labels"] = labels or [*known, *sorted(types - set(known))]
         self._initialize_weights(get_examples, counts.sample, warm_start, nlp)
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
-        """Return the mean cross-entropy of words with known gold and every score's gradient."""
+        """Return the mean cross-entropy of words with known gold and every score's gradient. An
+        error of unknown type counts by the sum of the probabilities of all types."""
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
         index = {label: k for k, label in enumerate([CORRECT, *self.labels])}
         labels = [gold_errors(example, self.spans_key) for example in examples]
         # "", a correct token's, is no name
-        self._warn_unknown("labels", Counter(name for of in labels for name in of if name))
+        named = Counter(name for of in labels for name in of if name and name != ERROR)
+        self._warn_unknown("labels", named)
+        unknown = -1 if ERROR in index else UNKNOWN
         gold = [
-            index.get(label, -1) if label is not None and not token.is_space else -1
+            index.get(label, unknown if label == ERROR else -1)
+            if label is not None and not token.is_space
+            else -1
             for example, doc_labels in zip(examples, labels, strict=True)
             for token, label in zip(example.predicted, doc_labels, strict=True)
         ]
@@ -137,9 +148,12 @@ class ErrorDetector(WeightsPipe):
         weights = torch.full((len(index),), self.error_weight, device=logits.device)
         weights[0] = 1.0
         targets = torch.tensor(gold, dtype=torch.long, device=logits.device)
+        untyped = targets == UNKNOWN
+        types = torch.log_softmax(logits[untyped], -1)[:, 1:].logsumexp(-1)
         loss = torch.nn.functional.cross_entropy(
-            logits, targets, weights, ignore_index=-1, reduction="sum"
-        ) / max(1, int((targets >= 0).sum()))
+            logits, targets.masked_fill(untyped, -1), weights, ignore_index=-1, reduction="sum"
+        )
+        loss = (loss - self.error_weight * types.sum()) / max(1, int((targets != -1).sum()))
         loss.backward()
         return float(loss.detach()), cast(Floats2d, torch2xp(cast(torch.Tensor, logits.grad)))
 

@@ -1,4 +1,4 @@
-"""`evaluate --pairs`: what counts as found, and the textbook's sentences."""
+"""`evaluate` on pairs: what counts as found, and the textbook's sentences."""
 
 from collections import Counter
 from pathlib import Path
