@@ -1,6 +1,6 @@
 """Train a parser on a few bracketed trees, in Python; for real training use `spacy train`.
 
-python examples/train_a_parser.py
+python examples/researcher.py
 """
 
 from __future__ import annotations
