@@ -99,7 +99,7 @@ def _sentence(
         v += arcs_depth(axis, marks)
         drawn, _ = arcs(axis, marks, sentence, v, -1)
         parts, marks = [*parts, *drawn], []
-    drawn, v = _words(axis, sentence, v, rtl, top is not None or turned)
+    drawn, v = _words(axis, sentence, v, rtl, top)
     parts += drawn
     edge = v
     if notes:
@@ -157,19 +157,19 @@ def _widths(
     return widths
 
 
-def _words(axis: Axis, sentence: Sentence, v: float, rtl: bool, tags_first: bool) -> Drawn:
+def _words(axis: Axis, sentence: Sentence, v: float, rtl: bool, top: Tree) -> Drawn:
     """Draw the words, wrong ones marked, and tags if there is a tree or if there are heads."""
-    tagged = tags_first or sentence.heads is not None
+    tagged, tags_first = top is not None or sentence.heads is not None, top is not None
     wrong = {i for start, end, *_ in sentence.errors or () for i in range(start, end)}
     tags = [shortened(tag) if tagged else "" for tag in sentence.tags]
     shown = [shortened(word) for word in sentence.words]
-    tag_room = max((width(tag, TAG) for tag in tags), default=0.0)
+    tag_room = max((width(tag, TAG) + 10 for tag in tags if tag), default=0.0)
     room = max((width(word, WORD, bold=True) for word in shown), default=0.0)
     parts: list[str] = []
     for i, (word, tag) in enumerate(zip(shown, tags, strict=True)):
         wide, strong = width(word, WORD, bold=i in wrong), "bold" if i in wrong else "normal"
         if axis.turned:
-            x, y = v + tag_room + 10 + wide / 2, axis.middle(i) + 5
+            x, y = v + tag_room + wide / 2, axis.middle(i) + 5
             tag_x, tag_y = v + width(tag, TAG) / 2, y - 1
         else:
             x, y = axis.middle(i), v + (29 if tags_first else 14)
@@ -185,7 +185,7 @@ def _words(axis: Axis, sentence: Sentence, v: float, rtl: bool, tags_first: bool
         parts.append(centred(x, y, word, size=WORD, weight=strong, fill=ink, mirrored=rtl))
         parts.append("</g>")
     if axis.turned:
-        return parts, v + tag_room + 10 + room + 12
+        return parts, v + tag_room + room + 12
     return parts, v + (37 if tagged else 22)
 
 

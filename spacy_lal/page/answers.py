@@ -5,6 +5,7 @@ A further view is an entry of `VIEWS` that `views` yields; a further field of an
 """
 
 import time
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -171,10 +172,12 @@ def _best(
 
 def _differences(chosen: ConstituentTree, tree: ConstituentTree) -> list[str]:
     """Return phrases that only one of the trees has: "+" before those of `tree`, "−" others."""
-    words, one, other = tree.leaves, {*chosen.spans()}, {*tree.spans()}
+    words, one, other = tree.leaves, Counter(chosen.spans()), Counter(tree.spans())
+    signs = (("−", one - other), ("+", other - one))
     return [
-        f"{'+' if span in other else '−'} {span[2]}: {' '.join(words[span[0] : span[1]])}"
-        for span in sorted(one ^ other)
+        f"{sign} {label}: {' '.join(words[start:end])}"
+        for sign, spans in signs
+        for start, end, label in sorted(spans.elements())
     ]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import models_json_schema
+from spacy.glossary import GLOSSARY
 from spacy.language import Language
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -169,7 +170,7 @@ def make_app(
 
     files = {
         "/models": JSONResponse(about),
-        "/labels": JSONResponse(label_meanings()),
+        "/labels": JSONResponse(GLOSSARY | label_meanings()),
         "/openapi.json": JSONResponse(openapi(question)),
         "/pictures.css": Response(all_styles(), media_type="text/css"),
     }

@@ -1,7 +1,7 @@
 // The page: asks once for all views of a text, and shows the chosen one. All that is shown goes in
 // as text or as parsed XML, never as HTML from strings.
 import { card, copy, copySvg, panels, savePng, saveSvg } from "./panels.js";
-import { draw, fit, fold, turnOver, unfold, zoom } from "./picture.js";
+import { draw, fit, fold, switchTo, turnOver, unfold, zoom } from "./picture.js";
 import { $, EXAMPLES, fromAddress, make, page, toAddress, viewsOf } from "./state.js";
 import { light, markMatches } from "./words.js";
 
@@ -20,7 +20,7 @@ function showState() {
   const buttons = viewsOf(state.model).map((view) => {
     const selected = view === state.view;
     const button = make("button", page.about.names[view], {
-      type: "button", id: "view-" + view, role: "tab", "aria-controls": "picture",
+      type: "button", id: "view-" + view, role: "tab", "aria-controls": "pictures",
       "aria-selected": String(selected), tabindex: selected ? "0" : "-1",
     });
     button.addEventListener("click", () => change({ view }));
@@ -35,7 +35,7 @@ function showState() {
 
 // What is typed counts, whatever was clicked. Only another text, pipeline, pattern or number of
 // trees is a question; another view is in the answer already.
-function change(what) {
+function change(what, again = false) {
   const before = page.state;
   const next = { ...before, text: $("text").value, ...what };
   if (!viewsOf(next.model).includes(next.view)) next.view = viewsOf(next.model)[0] || "";
@@ -43,8 +43,11 @@ function change(what) {
   toAddress("push");
   showState();
   const asked = ["text", "model", "other", "trees", "query"].some((key) => next[key] !== before[key]);
-  if (asked || !page.answers.length) ask();
-  else show();
+  if (asked || again || !page.answers.length) ask();
+  else {
+    switchTo(next.view);
+    describe();
+  }
 }
 
 async function question(model) {
@@ -62,7 +65,7 @@ async function question(model) {
 
 function clear(message, bad = false) {
   page.answers = [];
-  $("picture").replaceChildren();
+  draw();
   $("details").textContent = "";
   for (const id of ["copies", "legend", "errors", "warning"]) $(id).hidden = true;
   say(message, bad);
@@ -72,10 +75,10 @@ async function ask() {
   const number = ++latest;
   const { text, model, other } = page.state;
   card();
-  $("picture").classList.remove("busy");
+  $("pictures").classList.remove("busy");
   if (!text.trim()) return clear("Type a sentence.");
   say("…");
-  $("picture").classList.add("busy");
+  $("pictures").classList.add("busy");
   let answers = [];
   let problem = "";
   try {
@@ -84,17 +87,18 @@ async function ask() {
     problem = error instanceof TypeError ? "The server does not answer." : error.message;
   }
   if (number !== latest) return; // a newer question has been asked
-  $("picture").classList.remove("busy");
+  $("pictures").classList.remove("busy");
   if (problem) return clear(problem, true);
   page.answers = answers;
-  show();
+  draw();
+  describe();
   const count = answers[0].record.words.length;
   const took = answers.map((answer) => (answer.seconds * 1000).toFixed(0)).join(" and ");
   say(`${count} token${count === 1 ? "" : "s"} in ${took} ms`);
 }
 
-function show() {
-  draw();
+// All that is said around the picture
+function describe() {
   markMatches();
   panels();
   const warnings = [...new Set(page.answers.map((answer) => answer.warning).filter(Boolean))];
@@ -153,7 +157,7 @@ function on(id, kind, act) {
 function listen() {
   const submit = (event) => {
     event.preventDefault();
-    change({ query: $("query").value.trim() });
+    change({ query: $("query").value.trim() }, true);
   };
   on("form", "submit", submit);
   on("search", "submit", submit);
@@ -171,21 +175,21 @@ function listen() {
     toAddress("replace");
   });
   on("views", "keydown", keys);
-  for (const kind of ["pointerover", "focusin"]) on("picture", kind, (event) => light(event.target));
-  on("picture", "pointerleave", () => light(null));
+  for (const kind of ["pointerover", "focusin"]) on("pictures", kind, (event) => light(event.target));
+  on("pictures", "pointerleave", () => light(null));
   const folded = (event) => {
     const node = event.target.closest(".lal-node");
     if (!node || (event.type === "keydown" && event.key !== "Enter" && event.key !== " ")) return;
     event.preventDefault();
     fold(node);
   };
-  for (const kind of ["click", "keydown"]) on("picture", kind, folded);
+  for (const kind of ["click", "keydown"]) on("pictures", kind, folded);
   on("smaller", "click", () => zoom(0.8));
   on("larger", "click", () => zoom(1.25));
   on("fit", "click", fit);
   on("turn", "click", () => {
     turnOver();
-    show();
+    describe();
   });
   on("unfold", "click", unfold);
   on("copy-brackets", "click", () => copy("Brackets", page.answers[0].brackets.join("\n")));

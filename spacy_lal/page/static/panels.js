@@ -7,7 +7,9 @@ const CATEGORIES = {
   noun: "noun phrases", verb: "verb phrases", preposition: "prepositional phrases",
   modifier: "adjectives, adverbs", clause: "clauses", other: "others",
 };
-const ROLES = ["V", "ARG0", "ARG1", "ARG2", "ARG3", "ARG4", "ARGM"];
+const ROLES = {
+  V: "predicate", ARG0: "agent", ARG1: "patient", ARG2: "", ARG3: "", ARG4: "", ARGM: "time, place, manner, …",
+};
 const OF_TREES = ["all", "tree", "boxes", "kbest"];
 const OF_ROLES = ["all", "srl", "srl_lanes"];
 const WITH_PIPELINE = ["probabilities", "label_attention", "layers"];
@@ -24,14 +26,16 @@ export function panels() {
 }
 
 function legend(record, view) {
-  const entry = (name, said) => make("span", said, { class: name });
+  const entry = (name, said, title = "") => make("span", said, { class: name, title });
   const entries = [];
   if (OF_TREES.includes(view) && record.constituents) {
     for (const [name, said] of Object.entries(CATEGORIES)) entries.push(entry(`lal-category-${name}`, said));
     entries.push(entry("lal-doubt-1", "probability below 0.8"), entry("lal-doubt-2", "below 0.5"));
   }
   if (OF_ROLES.includes(view) && record.frames) {
-    for (const name of ROLES) entries.push(entry(`lal-role-${name.toLowerCase()}`, `${name} ${meaning(name)}`));
+    for (const [name, said] of Object.entries(ROLES)) {
+      entries.push(entry(`lal-role-${name.toLowerCase()}`, `${name} ${said}`.trim(), meaning(name)));
+    }
   }
   if (["all", "errors"].includes(view) && record.errors) entries.push(entry("lal-wrong", "wrong word"));
   $("legend").hidden = !entries.length;

@@ -1,10 +1,9 @@
 // Pictures: parsed as XML, never as HTML from strings; sizes, and folding of phrases.
-import { $, make, page } from "./state.js";
+import { $, make, page, viewsOf } from "./state.js";
 
 const XHTML = "http://www.w3.org/1999/xhtml";
 const SVG = "http://www.w3.org/2000/svg";
 const RULE = "#8592a3"; // of lines, as in pictures
-let scale = 1;
 let turn = null; // null: pictures that are wider than the page are turned
 
 function parsed(picture) {
@@ -16,30 +15,62 @@ function parsed(picture) {
 
 const widthOf = (picture) => Number((/ width='([\d.]+)'/.exec(picture) || [0, 0])[1]);
 
-// Draws the view of each answer; its pipeline may lack it.
+let made = {}; // the views of the answers, by name
+let waiting = null; // the timer that lays out those not yet seen
+
+// Forgets earlier answers' views, or makes new ones: the shown one at once, others when it is there.
 export function draw() {
-  const { answers, state } = page;
+  clearTimeout(waiting);
+  made = {};
+  $("pictures").replaceChildren();
+  const views = page.answers.length ? viewsOf(page.state.model) : [];
+  const next = () => {
+    const view = views.find((name) => !made[name]);
+    if (view) {
+      lay(view);
+      waiting = setTimeout(next);
+    }
+  };
+  if (page.answers.length) {
+    switchTo(page.state.view);
+    waiting = setTimeout(next, 100);
+  }
+}
+
+// The shown view has the name "picture"; hidden ones keep their layout, so that this takes no time.
+export function switchTo(view) {
+  if (!made[view]) lay(view);
+  for (const [name, { element }] of Object.entries(made)) {
+    if (name === view) element.id = "picture";
+    else element.removeAttribute("id");
+  }
+  const { element, turned } = made[view];
+  $("turn").hidden = turned === undefined;
+  $("turn").setAttribute("aria-pressed", String(Boolean(turned)));
+  $("sizes").hidden = !element.querySelector("svg");
+  $("unfold").hidden = !element.querySelector(".folded");
+  for (const pane of element.children) rootInView(pane);
+}
+
+// Adds a view of each answer, whose pipeline may lack it.
+function lay(view) {
+  const { answers } = page;
   const beside = answers.length > 1;
-  $("picture").classList.toggle("beside", beside);
-  const panes = answers.map((answer) => {
+  const element = make("div", [], { class: beside ? "view beside" : "view" });
+  made[view] = { element };
+  for (const answer of answers) {
     const pane = make("div", [], { class: "pane" });
     if (beside) pane.append(make("h2", answer.model));
-    pane.append(...drawn(answer, state.view, beside));
-    return pane;
-  });
-  $("picture").replaceChildren(...panes);
-  for (const node of $("picture").querySelectorAll(".lal-node")) {
+    pane.append(...drawn(answer, view, beside));
+    element.append(pane);
+  }
+  for (const node of element.querySelectorAll(".lal-node")) {
     node.setAttribute("tabindex", "0");
     node.setAttribute("role", "button");
     node.setAttribute("aria-expanded", "true");
     node.setAttribute("aria-label", `${node.dataset.label}: fold`);
   }
-  const turned = Boolean(answers[0].turned[state.view]);
-  $("turn").hidden = !turned;
-  $("sizes").hidden = !$("picture").querySelector("svg");
-  $("unfold").hidden = true;
-  resize(1);
-  for (const pane of panes) rootInView(pane);
+  $("pictures").append(element);
 }
 
 function drawn(answer, view, beside) {
@@ -47,9 +78,9 @@ function drawn(answer, view, beside) {
   const across = answer.pictures[view];
   if (across === undefined) return [make("p", `${answer.model} does not show this.`, { class: "why" })];
   const down = answer.turned[view];
-  const room = ($("picture").clientWidth || innerWidth) / (beside && innerWidth > 600 ? 2 : 1);
+  const room = $("pictures").clientWidth / (beside && innerWidth > 600 ? 2 : 1);
   const turned = Boolean(down) && (turn ?? widthOf(across) > room);
-  $("turn").setAttribute("aria-pressed", String(turned));
+  if (down) made[view].turned = turned;
   return parsed(turned ? down : across);
 }
 
@@ -64,17 +95,19 @@ function sideBySide(answer) {
   const byParts = page.about.by_parts.includes(answer.model);
   return answer.kbest.flatMap((trees) => {
     const same = trees.findIndex((tree) => !tree.differs.length);
-    const chosen = same < 0 ? "none of these" : `number ${same + 1}`;
-    const why = byParts
-      ? " The parser takes the phrases that are most probable one by one (minimum Bayes risk); the most probable whole tree may be another."
-      : "";
+    const which = same < 0 ? "none of these" : `number ${same + 1}`;
+    let why = `The parser's own tree is ${which}`;
+    if (same === 0) why += ", the most probable whole tree.";
+    else if (byParts) {
+      why += ": it takes the phrases that are most probable one by one (minimum Bayes risk), not the most probable whole tree.";
+    } else why += ".";
     const figures = trees.map((tree, k) => {
       const probability = (100 * Math.exp(tree.log_prob)).toFixed(1);
       const lines = [`${k + 1}: probability ${probability} %`];
-      lines.push(...(tree.differs.length ? tree.differs : ["as shown under Tree"]));
+      lines.push(...(tree.differs.length ? tree.differs : ["the parser's own"]));
       return make("figure", [make("figcaption", lines.join("\n")), ...parsed(tree.picture)]);
     });
-    const line = make("p", `The tree under Tree is ${chosen}.${why}`, { class: "why" });
+    const line = make("p", why, { class: "why" });
     return [line, make("div", figures, { class: "best" })];
   });
 }
@@ -82,30 +115,27 @@ function sideBySide(answer) {
 function rootInView(pane) {
   const root = pane.querySelector("svg .lal-node");
   if (!root) return;
-  const scrolled = pane.parentNode.classList.contains("beside") ? pane : pane.parentNode;
+  const scrolled = pane.parentNode.classList.contains("beside") ? pane : $("pictures");
   const place = root.getBoundingClientRect();
   const room = scrolled.getBoundingClientRect();
   scrolled.scrollLeft += place.x + place.width / 2 - room.x - room.width / 2;
   scrolled.scrollTop += place.y + place.height / 2 - room.y - room.height / 2;
 }
 
-export function resize(factor) {
-  scale = factor;
+const natural = (svg) => svg.getAttribute("viewBox").split(" ").slice(2).map(Number);
+
+function resize(scaled) {
   for (const svg of $("picture").querySelectorAll("svg")) {
-    const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+    const [width, height] = natural(svg);
+    const scale = Math.min(Math.max(scaled(svg, width), 0.25), 3);
     svg.setAttribute("width", width * scale);
     svg.setAttribute("height", height * scale);
   }
 }
 
-export const zoom = (factor) => resize(Math.min(Math.max(scale * factor, 0.25), 3));
+export const zoom = (factor) => resize((svg, width) => (svg.getAttribute("width") / width) * factor);
 
-export function fit() {
-  const svg = $("picture").querySelector("svg");
-  if (!svg) return;
-  const room = svg.closest(".pane").clientWidth - 4;
-  resize(Math.min(1, room / Number(svg.getAttribute("viewBox").split(" ")[2])));
-}
+export const fit = () => resize((svg, width) => Math.min(1, (svg.closest(".pane").clientWidth - 4) / width));
 
 // Folding
 

@@ -24,7 +24,7 @@ const isWord = (element) => element.matches(".lal-word, .lal-token");
 
 export function light(target) {
   const part = target && target.closest(PARTS);
-  for (const element of $("picture").querySelectorAll(".lit")) element.classList.remove("lit");
+  for (const element of document.querySelectorAll(".lit")) element.classList.remove("lit");
   if (!part) return;
   const [start, end] = tokens(part);
   const head = Number(part.dataset.head ?? -1);
@@ -78,7 +78,6 @@ function describe(part) {
 // Marks matches of the pattern in the picture of each answer.
 export function markMatches() {
   const [answer] = page.answers;
-  for (const element of $("picture").querySelectorAll(".found")) element.classList.remove("found");
   $("query-error").hidden = !answer.query_error;
   $("query-error").textContent = answer.query_error || "";
   $("found").textContent = "";
