@@ -1,6 +1,6 @@
-"""Facts of messages as JSON, a line each: who does what to whom, when and where, with names.
+"""Facts of messages as JSON, a line each: who does what to whom, when, where and why.
 
-python examples/application.py "Mary gave her brother a book on Monday, which he never read."
+python examples/application.py "Ann never sold the house in 2019."
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import spacy
 from spacy.tokens import Doc
 
-TEXTS = ["Mary gave her brother a book on Monday, which he never read. The old shop was sold."]
+TEXTS = ["Ann never sold the house in 2019. The old shop was closed by the city."]
 PLACES_AND_TIMES = {"ARGM-TMP": "when", "ARGM-LOC": "where", "ARGM-CAU": "why"}
 
 
