@@ -1,6 +1,6 @@
 """Lines of text as sentences with tags and heads, by which errors are placed.
 
-    python parsed_text.py TEXT OUTPUT --model en_lal_sm
+python parsed_text.py TEXT OUTPUT --model en_lal_sm
 """
 
 from __future__ import annotations

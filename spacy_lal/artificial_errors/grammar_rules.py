@@ -260,7 +260,12 @@ def nouns(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
         return
     if token.i + 1 < token.sent.end:
         after = token.nbor(1).lower_
-        if after.isalpha() and len(after) > 2 and after[0] not in "h" and token.nbor(1).text[0].islower():
+        if (
+            after.isalpha()
+            and len(after) > 2
+            and after[0] not in "h"
+            and token.nbor(1).text[0].islower()
+        ):
             vowel = bool(_VOWEL.match(after))
             if vowel == (word == "an"):
                 yield "a or an by sound", "DET", *place, "a" if vowel else "an"
@@ -325,7 +330,9 @@ def pronouns(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
     place = token.i, token.i + 1
     relative = token.tag_ in ("WP", "WDT") and head.dep_ == "acl:relcl" and token.i > 0
     if relative and token.nbor(-1) == head.head and token.dep_[:5] == "nsubj":
-        for wrong in {"who": ("which", "what"), "which": ("what",), "that": ("what",)}.get(word, ()):
+        for wrong in {"who": ("which", "what"), "which": ("what",), "that": ("what",)}.get(
+            word, ()
+        ):
             yield "relative pronoun", "PRON", *place, wrong
     denied = any(t.lower_ in ("not", "n't", "never") for t in _children(head, "advmod"))
     if denied and word in _ANY and token.dep_ in ("obj", "obl", "advmod") and token.i > head.i:
@@ -334,7 +341,7 @@ def pronouns(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
     if word == "any" and head.dep_ == "obj" and token.dep_ == "det":
         if any(t.lower_ in ("not", "n't", "never") for t in _children(above, "advmod")):
             yield "double negation", "DET", *place, "no"
-    if word in _SELVES and token.dep_ in ("obj", "obl", "iobj"):
+    if word in _SELVES and token.dep_ in ("obj", "iobj"):
         subject = _subject(head)
         own = subject is not None and _SUBJECTS.get(word, "") in ("", subject.lower_)
         for wrong in _SELVES[word].split() if own else ():

@@ -68,9 +68,7 @@ def corrupt(
         def corrupted() -> Iterator[Doc]:
             for doc in from_each(paths, lambda path: _docs(path, errors.lang)):
                 if ERRORS_KEY not in doc.spans:
-                    doc = corrupt_doc(
-                        doc, vocab, errors, rate, seed=seed, types=types, rules=rules
-                    )
+                    doc = corrupt_doc(doc, vocab, errors, rate, seed=seed, types=types, rules=rules)
                 made["Docs"] += 1
                 made.update(get_errors(doc))
                 yield doc

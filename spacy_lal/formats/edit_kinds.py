@@ -84,10 +84,13 @@ def _one_sided(words: Sequence[str], tags: Sequence[str]) -> str:
     return classes.pop() if len(classes) == 1 else OTHER
 
 
-def _one_to_one(old: str, new: str, old_tag: str, new_tag: str, known: Container[str] | None) -> str:
+def _one_to_one(
+    old: str, new: str, old_tag: str, new_tag: str, known: Container[str] | None
+) -> str:
     was, kind = _class(old, old_tag), _class(new, new_tag)
     same = related(old, new)
-    if known is not None and old not in known and old.isalpha() and kind != "PUNCT":
+    of_known = new in stems(old) or old in stems(new)
+    if known is not None and old not in known and old.isalpha() and not of_known:
         if same and kind in ("VERB", "NOUN") and not _alike(old, new):
             return f"{kind}:INFL"
         return "SPELL" if _alike(old, new) else kind

@@ -17,7 +17,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, NamedTuple
 
-from ..annotations import CORRECT, ERROR
+from spacy.tokens import Doc
+
+from ..annotations import CORRECT, ERROR, ERRORS_KEY
 from .files import FormatError
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence
@@ -144,6 +146,35 @@ class M2(Corrections):
             elif line.strip():
                 message = f"expected a line that begins with S or A, found {line[:40]!r}"
                 raise FormatError(message, source, number)
+
+    def write(self, doc: Doc) -> str:
+        """Return the errors in `doc.spans["errors"]`, an edit each. An error labelled as missing is
+        an insertion before its span. The correction is that of `attrs["corrections"]`, or else
+        -NONE-. Tokens of whitespace are left out.
+        Raises ValueError if the group isn't set, or for a token or label that M2 can't have."""
+        if ERRORS_KEY not in doc.spans:
+            raise ValueError(f"doc.spans[{ERRORS_KEY!r}] isn't set")
+        group = doc.spans[ERRORS_KEY]
+        corrections = group.attrs.get("corrections") or [None] * len(group)
+        blocks = []
+        for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
+            words = [token.text for token in sentence if not token.is_space]
+            if any(words_of(word) != [word] for word in words):
+                raise ValueError(f"a token with a space in {sentence.text[:40]!r}")
+            block = [f"S {' '.join(words)}"]
+            for span, correction in zip(group, corrections, strict=True):
+                if not sentence.start <= span.start < sentence.end:
+                    continue
+                before = sum(not token.is_space for token in doc[sentence.start : span.start])
+                end = before + sum(not token.is_space for token in span)
+                label = span.label_ or ERROR
+                if "|||" in label or "\n" in label:
+                    raise ValueError(f"M2 can't have the label {label!r}")
+                end = before if label.startswith("M:") or label == "M" else end
+                fields = (label, _NOTHING if correction is None else correction, "REQUIRED")
+                block.append(f"A {before} {end}|||{'|||'.join(fields)}|||{_NOTHING}|||0")
+            blocks += ["\n".join(block), "\n\n"] if words else []
+        return "".join(blocks)
 
 
 def words_of(line: str) -> list[str]:

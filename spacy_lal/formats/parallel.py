@@ -11,6 +11,10 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated
 
+import spacy
+from spacy.tokens import Doc
+
+from .edit_kinds import kind_of
 from .files import FormatError, read_text
 from .m2 import Corrections, Edit, M2Sentence, words_of
 
@@ -27,6 +31,7 @@ class ParallelSentences(Corrections):
     """Learners' sentences, one per line, and --corrected files with corrections of these lines."""
 
     corrected: Annotated[list[Path], "A file of corrected sentences; repeat it for several."]
+    tagger: Annotated[str, "An English pipeline by whose tags --types full has kinds."] = ""
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
         files = list(super().sources(inputs))
@@ -45,16 +50,48 @@ class ParallelSentences(Corrections):
             if len(lines) != len(ours):
                 message = f"{len(lines)} lines, but {len(ours)} in {source}"
                 raise FormatError(message, str(path), min(len(lines), len(ours)) + 1)
-        for number, (words, *others) in enumerate(zip(ours, *theirs, strict=True), start=1):
-            yield M2Sentence(
-                words=words,
-                edits=[
-                    edit._replace(annotator=annotator)
-                    for annotator, other in enumerate(others)
-                    for edit in edits_between(words, other)
-                ],
-                line=number,
+        found = [
+            [
+                edit._replace(annotator=annotator)
+                for annotator, other in enumerate(others)
+                for edit in edits_between(words, other)
+            ]
+            for words, *others in zip(ours, *theirs, strict=True)
+        ]
+        if self.tagger:
+            _name(found, ours, theirs, self.tagger)
+        for number, (words, edits) in enumerate(zip(ours, found, strict=True), start=1):
+            yield M2Sentence(words=words, edits=edits, line=number)
+
+
+def _name(
+    found: list[list[Edit]],
+    ours: Sequence[list[str]],
+    theirs: Sequence[list[list[str]]],
+    model: str,
+) -> None:
+    """Put kinds behind the edits' operations, by the tags of a pipeline and by the words of all
+    corrections, others being misspelled."""
+    nlp = spacy.load(model)
+    tags, *others = (
+        [[token.tag_ for token in doc] for doc in nlp.pipe(Doc(nlp.vocab, line) for line in lines)]
+        for lines in (ours, *theirs)
+    )
+    known = {word.lower() for lines in theirs for line in lines for word in line}
+    for number, edits in enumerate(found):
+        moved = [0] * len(theirs)
+        for at, edit in enumerate(edits):
+            right = (edit.correction or "").split()
+            start = edit.start + moved[edit.annotator]
+            moved[edit.annotator] += len(right) - (edit.end - edit.start)
+            kind = kind_of(
+                ours[number][edit.start : edit.end],
+                right,
+                tags[number][edit.start : edit.end],
+                others[edit.annotator][number][start : start + len(right)],
+                known,
             )
+            edits[at] = edit._replace(type=f"{edit.operation}:{kind}")
 
 
 def _lines(text: str) -> list[list[str]]:

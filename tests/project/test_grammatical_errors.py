@@ -285,6 +285,30 @@ def test_make_en_lal_ged_md(project: Path, tmp_path: Path, run_here: Callable[..
     assert marked <= 0.1 * sum(map(len, docs))
 
 
+def test_train_kinds(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """Errors by tags and heads, pairs of templates, and REALEC without kinds."""
+    pytest.importorskip("transformers")
+    pytest.importorskip("en_lal_sm", reason="pip install ./packages/en_lal_sm")
+    write_bert(tmp_path, ["abcdefghijklmnopqrstuvwxyz.,"])
+    text = tmp_path / "text.txt"
+    text.write_text("They have gone to the market because it was open.\nShe discussed it.\n" * 9)
+    run_here(
+        "kinds",
+        "projects/realec",
+        data=str(TOY_GED / "train.tsv"),
+        raw_text=str(text),
+        kinds_text=" --aside 20=corpus/kinds/edited-train.txt",
+        encoder=str(tmp_path),
+        kinds_begin="null",
+        train_options=f"{FEW_STEPS} {ON_ENCODER}",
+    )
+    folder = project / "projects/realec"
+    assert len(read_docs(folder / "corpus/kinds/mixed/pairs.spacy")) > 1000
+    labels = spacy.load(folder / "training/kinds/model-last").get_pipe("gec_detector").labels
+    assert {"R:VERB:SVA", "M:DET", "U:PREP", "R:SPELL"} <= set(labels)
+    assert "ERROR" not in labels
+
+
 def test_compare_ged(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     for part in ("train", "dev"):
         path = tmp_path / f"german/de_falko-merlin_{part}.tsv"
