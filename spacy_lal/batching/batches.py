@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from ..annotations.escapes import plain_doc
 from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
 from ..bridge.weights import Header
+from ..layers.precision import Precision, check_precision
 from ..layers.settings import Settings
 from ..structure.chart import chart_size
 from .sentences import Reading, Sentence
@@ -66,6 +67,7 @@ def sentence_model(
     kinds: Sequence[str],
     settings: Settings,
     max_batch_spans: int,
+    prediction: Precision = "float32",
 ) -> Model:
     """Returns a Thinc model that reads Docs' sentences with a network.
 
@@ -73,7 +75,7 @@ def sentence_model(
     together while their charts hold at most `max_batch_spans` spans. The component sets the
     attribute `reading` and, before initialisation, the names of each kind of outputs.
     forward: see `score_sentences`. build: makes the network from a header with d_in, the names of
-    each kind, and `settings`.
+    each kind, and `settings`. prediction: products in prediction, see `Precision`.
     """
 
     return Model(
@@ -87,6 +89,7 @@ def sentence_model(
         attrs={
             "settings": settings,
             "max_batch_spans": max_batch_spans,
+            "prediction": check_precision(prediction),
             **{kind: [] for kind in kinds},
             **READING,
         },

@@ -32,6 +32,8 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from ..layers.dropout import set_dropout
+from ..layers.integers import round_weights
+from ..layers.precision import Precision, bfloat16_products
 from ..layers.settings import Settings
 from .weights import MODEL, WEIGHTS, Header, parts_of, read_weights
 
@@ -61,6 +63,7 @@ class TorchShim(Shim):
         self.header: Header | None = None
         self._weights_elsewhere = False
         self._frozen: set[str] = set()
+        self._rounded = False
 
     def __getstate__(self) -> dict[str, Any]:
         # readers, and functions that libraries hang on modules, can't be pickled
@@ -84,7 +87,7 @@ class TorchShim(Shim):
         self._own(header, self._build(header).to(get_torch_default_device()).eval())
 
     def _own(self, header: Header, module: nn.Module) -> None:
-        self.header, self._model, self._frozen = header, module, set()
+        self.header, self._model, self._frozen, self._rounded = header, module, set(), False
         self.reader = None if self._make_reader is None else self._make_reader(header)
 
     @property
@@ -99,12 +102,25 @@ class TorchShim(Shim):
     def device(self) -> torch.device:
         return next(self.module.parameters()).device
 
-    def run(self, *inputs: Any, is_train: bool, dropout: float = 0.0) -> Any:
-        """Returns the module's output, in training with the autograd graph."""
+    def run(
+        self,
+        *inputs: Any,
+        is_train: bool,
+        dropout: float = 0.0,
+        prediction: Precision = "float32",
+    ) -> Any:
+        """Returns the module's output, in training with the autograd graph.
+
+        prediction: products outside of training. 8-bit ones are for CPUs; elsewhere they are
+        float32, as are 16-bit ones on processors that have none."""
         module = self.module
         if not is_train:
-            with torch.no_grad():
-                return module(*inputs)
+            self._round(prediction == "int8" and self.device.type == "cpu")
+            lower = bfloat16_products(self.device.type, prediction == "bfloat16")
+            with torch.no_grad(), lower:
+                output = module(*inputs)
+            return _float32(output) if prediction == "bfloat16" else output
+        self._round(False)
         set_dropout(module, dropout)
         module.train()
         try:
@@ -112,7 +128,13 @@ class TorchShim(Shim):
         finally:
             module.eval()
 
+    def _round(self, wanted: bool) -> None:
+        if self._rounded != wanted:
+            round_weights(self.module, wanted)
+            self._rounded = wanted
+
     def finish_update(self, optimizer: Optimizer) -> None:
+        self._round(False)
         self._freeze(optimizer)
         for name, parameter in self.module.named_parameters():
             if parameter.grad is not None:
@@ -157,17 +179,22 @@ class TorchShim(Shim):
         """Lends the module other values, such as the optimizer's averages."""
         parameters = {} if self._model is None else dict(self._model.named_parameters())
         own = {n: p.data for n, p in parameters.items() if (self.id, n) in params}
+        if own:
+            self._round(False)
         for name, values in own.items():
             lent = xp2torch(params[(self.id, name)], device=values.device)
             parameters[name].data = lent.reshape(values.shape)
         try:
             yield
         finally:
+            if own:
+                self._round(False)
             for name, values in own.items():
                 parameters[name].data = values
 
     def to_device(self, device_type: str, device_id: int) -> None:
         if self._model is not None:
+            self._round(False)
             self._model.to("cpu" if device_type == "cpu" else f"cuda:{device_id}")
 
     def tensors(self) -> dict[str, Tensor]:
@@ -256,6 +283,14 @@ class WithoutFirstValues(TorchFunctionMode):
         if drawn or getattr(func, "__module__", None) == "torch.nn.init":
             return kwargs["tensor"] if "tensor" in kwargs else args[0]
         return func(*args, **kwargs)
+
+
+def _float32(output: Any) -> Any:
+    """Returns a tensor, or a tuple of tensors and None, in float32."""
+    if isinstance(output, tuple):
+        values = map(_float32, output)
+        return output._make(values) if hasattr(output, "_make") else tuple(values)
+    return output.float() if isinstance(output, Tensor) else output
 
 
 LEAST = 1_000_000

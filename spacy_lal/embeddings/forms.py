@@ -25,6 +25,8 @@ PREFIXES = (1, 2, 3)
 """Lengths of prefixes, in characters."""
 SUFFIXES = (1, 2, 3, 4)
 """Lengths of suffixes, in characters."""
+KNOWN = 20_000
+"""Most words whose rows are remembered from one batch to the next."""
 KEYBOARD = str.maketrans(
     STRAIGHT_QUOTES | {"‚": "'", "‛": "'", "‟": '"'} | dict.fromkeys("‐‑‒–—―−", "-") | {"…": "..."}
 )
@@ -137,6 +139,7 @@ class WordAffixEmbedding(WordEmbedding):
     def __init__(self, vocabulary: list[list[str]], settings: WordAffixSettings) -> None:
         super().__init__(vocabulary)
         self.features = settings.features
+        self.known: dict[str, list[int]] = {}
         others = len(vocabulary) - 1
         widths = [settings.word_width, *[settings.affix_width] * others]
         self.tables = nn.ModuleList(
@@ -149,10 +152,13 @@ class WordAffixEmbedding(WordEmbedding):
 
     def encode(self, words: list[str]) -> tuple[Tensor]:
         """Returns the rows of words in the tables [U, F]."""
-        ids = [
-            [index.get(value, 0) for index, value in zip(self.index, features, strict=True)]
-            for features in map(self.features, words)
-        ]
+        # other threads may still read the table that is replaced
+        known = self.known = self.known if len(self.known) <= KNOWN else {}
+        for word in words:
+            if word not in known:
+                pairs = zip(self.index, self.features(word), strict=True)
+                known[word] = [index.get(value, 0) for index, value in pairs]
+        ids = [known[word] for word in words]
         return (torch.tensor(ids, dtype=torch.long).view(-1, len(self.index)),)
 
     def forward(self, which: Tensor, ids: Tensor) -> Tensor:

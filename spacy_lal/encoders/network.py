@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ..bridge.shim import Output, TorchShim, rows_of_docs, torch_shim
 from ..bridge.weights import Header
 from ..layers.bert import Bert
-from ..layers.precision import bfloat16_products
+from ..layers.precision import Precision, bfloat16_products
 from ..layers.settings import Settings, with_settings_of
 from .hugging_face import (
     build_transformer,
@@ -52,8 +52,8 @@ class PretrainedSettings(Settings):
     every window is computed once; these layers then work without dropout. For training on the same
     windows again and again; a trained pipeline should have none. Not for transformers of Hugging
     Face's library.
-    prediction: "float32", or "bfloat16" to predict with such products, too; vectors then differ in
-    the third digit, and between processors. A trained pipeline's config can change it.
+    prediction: as in `spacy-lal.LabelAttentionParser.v1`; transformers of Hugging Face's library
+    have no "int8", and predict in float32 then.
     """
 
     name: ClassVar[str] = "spacy-lal.PretrainedEncoder.v1"
@@ -66,7 +66,7 @@ class PretrainedSettings(Settings):
     trained_from: int = 0
     mixed_precision: bool = False
     cache: str | None = None
-    prediction: Literal["float32", "bfloat16"] = "float32"
+    prediction: Precision = "int8"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -230,5 +230,8 @@ def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train:
         few_shapes=is_train or lower,
     )
     batches = [type(batch)(*(tensor.to(shim.device) for tensor in batch)) for batch in batches]
-    rows: Tensor = shim.run(batches, sum(map(len, docs)), lower, is_train=is_train)
+    # one sum of layers is float32 in any case, so the network itself lowers the precision
+    prediction: Precision = "int8" if settings.prediction == "int8" else "float32"
+    n_tokens = sum(map(len, docs))
+    rows: Tensor = shim.run(batches, n_tokens, lower, is_train=is_train, prediction=prediction)
     return rows_of_docs(model, rows, docs)

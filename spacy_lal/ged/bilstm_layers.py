@@ -19,6 +19,7 @@ from ..bridge.weights import Header
 from ..embeddings.forms import distinct_words, word_form
 from ..layers.bilstm import BiLSTM
 from ..layers.dropout import FeatureDropout
+from ..layers.precision import Precision
 from ..layers.settings import Settings, with_settings_of
 
 LAYER_SENTENCE_WORDS = 5000
@@ -38,6 +39,7 @@ class BiLSTMLayersSettings(Settings):
     sentences: "split", "existing" or "doc"; see `lal_constituency`.
     max_batch_spans: limit of the padded batch: the sum of n(n+1)/2 over its sentences, n the words
         of the longest.
+    prediction: as in `spacy-lal.LabelAttentionParser.v1`.
     """
 
     name: ClassVar[str] = "spacy-lal.BiLSTMLayers.v1"
@@ -49,6 +51,7 @@ class BiLSTMLayersSettings(Settings):
     mixed_precision: bool = False
     sentences: SentencePolicy = "split"
     max_batch_spans: int = 400_000
+    prediction: Precision = "int8"
 
     def vocabulary(self, words: Counter[str]) -> list[str]:
         """Return the language model's words, most frequent first; none without a language model."""
@@ -187,7 +190,9 @@ def _forward(
         x, lengths = flat[tokens.to(flat.device)], lengths.to(flat.device)
         words = None if numbers is None else numbers[tokens].to(flat.device)
         rate = model.attrs["dropout_rate"]
-        outputs, loss = shim.run(x, lengths, words, is_train=is_train, dropout=rate)
+        outputs, loss = shim.run(
+            x, lengths, words, is_train=is_train, dropout=rate, prediction=settings.prediction
+        )
         rows.append(outputs[:, here.to(flat.device)])
         places.append(tokens[here])
         language_loss = language_loss + loss

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .dropout import Dropout
+from .integers import Linear, products
 from .packed import PackedRows, rows_of
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -71,7 +72,7 @@ class Bert(nn.Module):
         )
         if sizes.type_vocab_size:
             self.embeddings["token_type_embeddings"] = nn.Embedding(sizes.type_vocab_size, narrow)
-        self.embeddings_project = nn.Linear(narrow, d) if narrow != d else None
+        self.embeddings_project = Linear(narrow, d) if narrow != d else None
         layers = nn.ModuleList(BertLayer(sizes) for _ in range(sizes.num_hidden_layers))
         self.encoder = nn.ModuleDict({"layer": layers})
         self.n_buckets = sizes.relative_attention_num_buckets
@@ -154,15 +155,15 @@ class BertLayer(nn.Module):
         self.n_heads = sizes.num_attention_heads
         self.activation = ACTIVATIONS[sizes.hidden_act]
         self.attention_dropout = sizes.attention_probs_dropout_prob
-        heads = nn.ModuleDict({name: nn.Linear(d, d) for name in ("query", "key", "value")})
+        heads = nn.ModuleDict({name: Linear(d, d) for name in ("query", "key", "value")})
         self.attention = nn.ModuleDict({"self": heads, "output": _dense(d, d, eps)})
-        self.intermediate = nn.ModuleDict({"dense": nn.Linear(d, d_ff)})
+        self.intermediate = nn.ModuleDict({"dense": Linear(d, d_ff)})
         self.output = _dense(d_ff, d, eps)
         self.dropout = Dropout(sizes.hidden_dropout_prob)
 
     def forward(self, x: Tensor, there: Tensor, rows: PackedRows | None = None) -> Tensor:
         heads = cast(nn.ModuleDict, self.attention["self"])
-        projected = [linear(x) for linear in heads.values()]
+        projected = products(cast(Any, heads.values()), x)
         if rows is not None:
             projected = [rows.pad(part) for part in projected]
         query, key, value = (
@@ -181,4 +182,4 @@ class BertLayer(nn.Module):
 
 
 def _dense(d_in: int, d_out: int, eps: float) -> nn.ModuleDict:
-    return nn.ModuleDict({"dense": nn.Linear(d_in, d_out), "LayerNorm": nn.LayerNorm(d_out, eps)})
+    return nn.ModuleDict({"dense": Linear(d_in, d_out), "LayerNorm": nn.LayerNorm(d_out, eps)})

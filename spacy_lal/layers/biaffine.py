@@ -106,7 +106,17 @@ def label_scores(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends:
     left, right = factors.left[sentences, starts], factors.right[sentences, ends]
     if weight.dim() == 2:
         return F.linear(left * right, weight[:, :-1], weight[:, -1])
-    return _Bilinear.apply(_with_one(left), _with_one(right), weight)
+    if torch.is_grad_enabled():
+        return _Bilinear.apply(_with_one(left), _with_one(right), weight)
+    # two products are many times as fast as `F.bilinear`
+    flat = weight.transpose(0, 1).flatten(1)
+    pieces = zip(_with_one(left).split(ROWS), _with_one(right).split(ROWS), strict=True)
+    return torch.cat(
+        [
+            ((some @ flat).view(len(some), *weight.shape[::2]) @ others.unsqueeze(2)).squeeze(2)
+            for some, others in pieces
+        ]
+    )
 
 
 def _with_one(x: Tensor) -> Tensor:

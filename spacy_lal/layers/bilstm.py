@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from .dropout import FeatureDropout
+from .integers import MOST, IntegerMatrix, Integers, rounded_rows
 from .precision import bfloat16_products
 
 WORDS_AT_ONCE = 256
@@ -16,7 +17,7 @@ CHARACTERS_AT_ONCE = 8192
 """Most characters in one batch, padding included, unless one word has more."""
 
 
-class BiLSTM(nn.Module):
+class BiLSTM(Integers):
     """[B, n, d_in] -> [B, n, 2 * d_hidden]: forward states, then backward states.
 
     The backward LSTM reads the words reversed *within their length*, so padding never affects a
@@ -34,8 +35,16 @@ class BiLSTM(nn.Module):
         self.back = nn.ModuleList(nn.LSTM(w, d_hidden, batch_first=True) for w in widths)
         self.dropout = FeatureDropout()
         self.mixed_precision = mixed_precision
+        self.rounded: list[RoundedLayer] = []
         for lstm in (*self.ahead, *self.back):
             _initialize(cast(nn.LSTM, lstm))
+
+    def round_weights(self) -> None:
+        layers = zip(self.ahead, self.back, strict=True)
+        self.rounded = [RoundedLayer(*cast(tuple[nn.LSTM, nn.LSTM], pair)) for pair in layers]
+
+    def forget_rounded(self) -> None:
+        self.rounded = []
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         return [x, *self.states(x, lengths)][-1]
@@ -46,6 +55,11 @@ class BiLSTM(nn.Module):
         mirror = lengths.to(x.device).unsqueeze(1) - 1 - position
         mirror = torch.where(mirror >= 0, mirror, position).unsqueeze(-1)
         states: list[Tensor] = []
+        if self.rounded and not torch.is_grad_enabled():
+            for layer in self.rounded:
+                x = layer(x, mirror.squeeze(-1))
+                states.append(x)
+            return states
         for ahead, back in zip(self.ahead, self.back, strict=True):
             x = self.dropout(x)
             with bfloat16_products(x.device.type, self.mixed_precision and self.training):
@@ -54,6 +68,68 @@ class BiLSTM(nn.Module):
             both = torch.cat([forward, backward.gather(1, mirror.expand_as(backward))], -1)
             x = both.to(x.dtype)
             states.append(x)
+        return states
+
+
+class RoundedLayer:
+    """Both directions of a layer [B, n, d_in] -> [B, n, 2 * d_hidden], with products of integers.
+
+    Inputs are rounded by row, states to 1/127: they are between -1 and 1. Both directions take each
+    step together.
+    """
+
+    def __init__(self, ahead: nn.LSTM, back: nn.LSTM) -> None:
+        directions = [list(lstm.parameters()) for lstm in (ahead, back)]
+        self.inputs = [IntegerMatrix(weights[0]) for weights in directions]
+        self.states = [IntegerMatrix(weights[1]) for weights in directions]
+        self.d_hidden = ahead.hidden_size
+        self.bias = torch.stack([(w[2] + w[3]).detach().unsqueeze(0) for w in directions])
+        self.input_scale = torch.stack([matrix.scale for matrix in self.inputs])
+        self.state_scale = torch.stack([matrix.scale / MOST for matrix in self.states])
+
+    def __call__(self, x: Tensor, mirror: Tensor) -> Tensor:
+        """mirror [B, n]: the place of each word in the reversed sentence, and of each in that."""
+        batch, n, _ = x.shape
+        rows, scale = rounded_rows(x.flatten(0, 1))
+        rows = rows.to(self.inputs[0].dtype)
+        # steps first, so that each step is contiguous
+        own = torch.arange(batch * n).view(batch, n)
+        mirrored = own[:, :1] + mirror
+        places = [own.T.flatten(), mirrored.T.flatten()]
+        sums = self.inputs[0].empty_sums(2, n, batch)
+        scales = torch.stack([scale[where] for where in places]).view(2, n, batch, 1)
+        for matrix, where, of in zip(self.inputs, places, sums, strict=True):
+            matrix.sums(rows[where], of.flatten(0, 1))
+        states = self._steps(sums, scales)
+        found = torch.empty(2, batch * n, self.d_hidden)
+        for where, of, out in zip(places, states.transpose(0, 1), found, strict=True):
+            out.index_copy_(0, where, of.flatten(0, 1))
+        return torch.cat([*found], 1).view(batch, n, -1)
+
+    def _steps(self, sums: Tensor, scales: Tensor) -> Tensor:
+        """Returns the states [n, 2, B, d_hidden] from sums [2, n, B, 4 * d_hidden] of inputs."""
+        _, n, batch, width = sums.shape
+        d = self.d_hidden
+        gates, added = torch.empty(2, 2, batch, width)
+        recurrent = self.states[0].empty_sums(2, batch)
+        states = torch.empty(n, 2, batch, d)
+        cells, scaled = torch.zeros(2, 2, batch, d)
+        rounded = torch.empty(2, batch, d, dtype=self.states[0].dtype)
+        both, opened = gates[..., : 2 * d], gates[..., 3 * d :]
+        let_in, kept, new = (gates[..., k * d : (k + 1) * d] for k in range(3))
+        for step, state in enumerate(states.unbind()):
+            gates.copy_(sums[:, step]).mul_(scales[:, step])
+            torch.addcmul(self.bias, gates, self.input_scale, out=gates)
+            if step:
+                for matrix, of, out in zip(self.states, rounded, recurrent, strict=True):
+                    matrix.sums(of, out)
+                gates.addcmul_(added.copy_(recurrent), self.state_scale)
+            both.sigmoid_()
+            new.tanh_()
+            opened.sigmoid_()
+            cells.mul_(kept).addcmul_(let_in, new)
+            torch.tanh(cells, out=state).mul_(opened)
+            rounded.copy_(torch.mul(state, MOST, out=scaled).round_())
         return states
 
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from .bilstm import BiLSTM
 from .dropout import FeatureDropout
+from .integers import Linear
 from .layer_norm import LayerNorm
 from .settings import Settings
 
@@ -120,7 +121,7 @@ class BiLSTMInputEncoder(TagReader):
         self.upper: BiLSTM | None = None
         if tag_depth:
             if settings.predicts_tags:
-                self.tag_scores = nn.Linear(2 * d_hidden, n_tags)
+                self.tag_scores = Linear(2 * d_hidden, n_tags)
             self.tag_embedding = nn.Parameter(torch.randn(n_tags, settings.tag_width) * 0.3)
             self.upper = BiLSTM(
                 2 * d_hidden + settings.tag_width,
@@ -181,9 +182,9 @@ class PositionInputEncoder(TagReader):
         super().__init__()
         self.output_dim = d_model = settings.width
         d_content = d_model - d_model // 2
-        self.content = nn.Linear(d_in, d_content, bias=False)
+        self.content = Linear(d_in, d_content, bias=False)
         if settings.predicts_tags:
-            self.tag_scores = nn.Linear(d_in, n_tags)
+            self.tag_scores = Linear(d_in, n_tags)
         self.tag_embedding = nn.Parameter(torch.randn(n_tags, d_content) * 0.3)
         self.start = nn.Parameter(torch.randn(d_content))
         self.stop = nn.Parameter(torch.randn(d_content))
@@ -257,13 +258,11 @@ class BranchInputEncoder(TagReader):
         self.output_dim = self.d_around + d_model
         if self.bilstm is None:
             if settings.predicts_tags:
-                self.tag_scores = nn.Linear(d_in, n_tags)
+                self.tag_scores = Linear(d_in, n_tags)
             self.around_start = nn.Parameter(torch.randn(d_in) * 0.1)
             self.around_stop = nn.Parameter(torch.randn(d_in) * 0.1)
         d_content = d_model - d_model // 2
-        self.content = nn.Linear(
-            n_tags if self.reads_tags else self.d_around, d_content, bias=False
-        )
+        self.content = Linear(n_tags if self.reads_tags else self.d_around, d_content, bias=False)
         if self.reads_tags:
             nn.init.normal_(self.content.weight)
         self.start = nn.Parameter(torch.randn(d_content))

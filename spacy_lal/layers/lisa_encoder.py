@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from .biaffine import Biaffine, LabelFactors
 from .dropout import Dropout, FeatureDropout
+from .integers import Linear
 from .settings import Settings
 
 
@@ -80,7 +81,7 @@ class SyntacticScorer(nn.Module):
         super().__init__()
         d_arc, d_relation = settings.arc_width, settings.relation_width
         self.sizes = [d_arc, d_relation] * 2
-        self.views = nn.Linear(settings.width, sum(self.sizes))
+        self.views = Linear(settings.width, sum(self.sizes))
         self.arc = nn.Parameter(torch.zeros(d_arc + 1, d_arc))
         self.relation = Biaffine(d_relation, d_relation, n_relations)
         self.dropout = FeatureDropout()
@@ -119,8 +120,8 @@ class SyntacticAttention(nn.Module):
         self.n_heads, self.d_head = settings.heads, settings.head_width
         self.n_own = self.n_heads - syntactic
         d_projected = (2 * self.n_own + self.n_heads) * self.d_head
-        self.queries_keys_values = nn.Linear(width, d_projected, bias=False)
-        self.output = nn.Linear(width, width, bias=False)
+        self.queries_keys_values = Linear(width, d_projected, bias=False)
+        self.output = Linear(width, width, bias=False)
         for weight in (self.queries_keys_values.weight, self.output.weight):
             nn.init.xavier_uniform_(weight)
         self.dropout = Dropout(settings.layer_dropout)
@@ -153,8 +154,8 @@ class LisaLayer(nn.Module):
         self.attention = SyntacticAttention(settings, syntactic=syntactic)
         self.feed_forward_norm = nn.LayerNorm(width, eps=1e-6)
         widths = [width, *[hidden] * settings.feed_forward_depth]
-        self.hidden = nn.ModuleList(nn.Linear(a, b, bias=False) for a, b in pairwise(widths))
-        self.output = nn.Linear(hidden, width, bias=False)
+        self.hidden = nn.ModuleList(Linear(a, b, bias=False) for a, b in pairwise(widths))
+        self.output = Linear(hidden, width, bias=False)
         self.dropout = Dropout(settings.layer_dropout)
 
     def forward(self, normed: Tensor, mask: Tensor, syntax: Tensor | None = None) -> Tensor:
@@ -195,7 +196,7 @@ class LisaEncoder(nn.Module):
         super().__init__()
         self.tag_layer, self.syntax_layer = settings.tag_layer, settings.syntax_layer
         self.positions = positions
-        self.project = nn.Linear(d_in, settings.width)
+        self.project = Linear(d_in, settings.width)
         nn.init.xavier_uniform_(self.project.weight)
         nn.init.zeros_(self.project.bias)
         self.layers = nn.ModuleList(

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from .biaffine import LabelFactors, label_product
 from .dropout import FeatureDropout
+from .integers import Linear
 from .settings import Settings
 
 
@@ -59,7 +60,7 @@ class RoleScorer(nn.Module):
         super().__init__()
         d_predicate, d_role = settings.predicate_width, settings.role_width
         self.sizes = [d_predicate, d_role]
-        self.views = nn.Linear(d_in, d_predicate + d_role)
+        self.views = Linear(d_in, d_predicate + d_role)
         nn.init.xavier_uniform_(self.views.weight)
         nn.init.zeros_(self.views.bias)
         self.product = label_product(d_predicate, d_role, n_labels, settings.role_rank)

@@ -20,6 +20,7 @@ from ..layers.dependency_scorer import DependencyScorer, DependencySettings
 from ..layers.encoder import LabelAttentionEncoder
 from ..layers.input_encoders import InputEncoder, row_mask
 from ..layers.label_attention import EncoderSettings
+from ..layers.precision import Precision
 from ..layers.settings import Settings
 from ..layers.span_attention import TransformerSpanSettings
 from ..layers.span_scorer import SpanScorer
@@ -186,17 +187,27 @@ NAMES = ("labels", "tags", "relations")
 
 
 def parser_model(
-    tok2vec: Model[list[Doc], list[Floats2d]], max_batch_spans: int, settings: ParserSettings
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    max_batch_spans: int,
+    settings: ParserSettings,
+    prediction: Precision,
 ) -> Model[list[Doc], ParserScores]:
     """Return a Thinc model around a `ParserNetwork`."""
     name = "label_attention_parser"
-    return sentence_model(name, tok2vec, _forward, build_network, NAMES, settings, max_batch_spans)
+    return sentence_model(
+        name, tok2vec, _forward, build_network, NAMES, settings, max_batch_spans, prediction
+    )
 
 
 def _forward(
     model: Model[list[Doc], ParserScores], docs: list[Doc], is_train: bool
 ) -> tuple[ParserScores, Callable[[ParserScores], list[Doc]]]:
-    run = partial(torch_shim(model).run, is_train=is_train, dropout=model.attrs["dropout_rate"])
+    run = partial(
+        torch_shim(model).run,
+        is_train=is_train,
+        dropout=model.attrs["dropout_rate"],
+        prediction=model.attrs["prediction"],
+    )
 
     def score(
         sentences: list[Sentence], members: list[int], lengths: Tensor, x: Tensor
@@ -234,6 +245,7 @@ def build_label_attention_parser_v1(
     hidden_width: int = 250,
     max_batch_spans: int = 60_000,
     dependencies: DependencySettings | None = None,
+    prediction: Precision = "int8",
 ) -> Model[list[Doc], ParserScores]:
     """The label attention parser of Mrini et al. 2020: constituents, or constituents and heads.
 
@@ -243,9 +255,12 @@ def build_label_attention_parser_v1(
     hidden_width: width of the span scorer.
     max_batch_spans: the most spans in the charts of sentences that are padded together.
     dependencies: `spacy-lal.BiaffineDependencies.v1` for the joint model.
+    prediction: products outside of training: "int8" (rounded row by row, exact sums; on CPUs),
+        "bfloat16" (which depend on the processor) or "float32". A trained pipeline's config can
+        change it.
     """
     settings = ParserSettings(input_encoder, encoder, hidden_width, dependencies)
-    return parser_model(tok2vec, max_batch_spans, settings)
+    return parser_model(tok2vec, max_batch_spans, settings, prediction)
 
 
 def build_label_attention_dependency_parser_v1(
@@ -254,10 +269,11 @@ def build_label_attention_dependency_parser_v1(
     encoder: EncoderSettings,
     dependencies: DependencySettings,
     max_batch_spans: int = 60_000,
+    prediction: Precision = "int8",
 ) -> Model[list[Doc], ParserScores]:
     """The label attention parser without a span scorer; see `build_label_attention_parser_v1`."""
     settings = ParserSettings(input_encoder, encoder, dependencies=dependencies)
-    return parser_model(tok2vec, max_batch_spans, settings)
+    return parser_model(tok2vec, max_batch_spans, settings, prediction)
 
 
 def build_two_stage_parser_v1(
@@ -266,6 +282,7 @@ def build_two_stage_parser_v1(
     encoder: EncoderSettings,
     spans: BiaffineSpanSettings | TransformerSpanSettings,
     max_batch_spans: int = 60_000,
+    prediction: Precision = "int8",
 ) -> Model[list[Doc], ParserScores]:
     """The two-stage parser of Zhang et al. 2020: a CRF over unlabelled binary trees, then labels.
 
@@ -278,6 +295,5 @@ def build_two_stage_parser_v1(
     spans: `spacy-lal.BiaffineSpans.v1` or `spacy-lal.TransformerSpans.v1`. The other settings are
         those of `build_label_attention_parser_v1`.
     """
-    return parser_model(
-        tok2vec, max_batch_spans, ParserSettings(input_encoder, encoder, spans=spans)
-    )
+    settings = ParserSettings(input_encoder, encoder, spans=spans)
+    return parser_model(tok2vec, max_batch_spans, settings, prediction)

@@ -28,6 +28,7 @@ from ..layers.biaffine import LabelFactors, label_scores
 from ..layers.dropout import FeatureDropout
 from ..layers.input_encoders import BiLSTMInput, BiLSTMInputEncoder
 from ..layers.lisa_encoder import LisaEncoder, LisaEncoderSettings
+from ..layers.precision import Precision
 from ..layers.role_paths import RolePaths, dependency_paths, path_vectors
 from ..layers.role_scorer import RoleScorer, RoleScorerSettings, role_scores
 from ..layers.settings import with_settings_of
@@ -225,16 +226,21 @@ class LisaBatch(SentenceBatch[LisaScores]):
 
 @with_settings_of(LisaSettings)
 def build_lisa_v1(
-    tok2vec: Model[list[Doc], list[Floats2d]], max_batch_spans: int = 60_000, **settings: Any
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    max_batch_spans: int = 60_000,
+    prediction: Precision = "int8",
+    **settings: Any,
 ) -> Model[LisaInput, LisaPrediction]:
     """Linguistically-informed self-attention (Strubell et al. 2018): a Thinc model.
 
     tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
     max_batch_spans: greatest number of pairs of words, halved, in sentences padded together.
-    settings: see `LisaSettings`.
+    prediction: as in `spacy-lal.LabelAttentionParser.v1`. settings: see `LisaSettings`.
     """
     own = LisaSettings(**settings)
-    return sentence_model("lisa", tok2vec, _forward, build_network, NAMES, own, max_batch_spans)
+    return sentence_model(
+        "lisa", tok2vec, _forward, build_network, NAMES, own, max_batch_spans, prediction
+    )
 
 
 def lisa_settings(model: Model) -> LisaSettings:
@@ -245,7 +251,12 @@ def lisa_settings(model: Model) -> LisaSettings:
 def _forward(
     model: Model[LisaInput, LisaPrediction], inputs: LisaInput, is_train: bool
 ) -> tuple[LisaPrediction, Callable[[LisaPrediction], list[Doc]]]:
-    run = partial(torch_shim(model).run, is_train=is_train, dropout=model.attrs["dropout_rate"])
+    run = partial(
+        torch_shim(model).run,
+        is_train=is_train,
+        dropout=model.attrs["dropout_rate"],
+        prediction=model.attrs["prediction"],
+    )
     indicator = lisa_settings(model).indicator_width is not None
 
     def score(
