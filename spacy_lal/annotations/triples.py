@@ -18,6 +18,7 @@ from .english import ENGLISH, check_heads
 from .frames import FRAMES_KEY, Frame, get_frames
 
 _E, _C = ENGLISH["triples"], ENGLISH["clauses"]
+_MODALS = dict(pair.split("=") for pair in _E["short_modals"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,10 @@ class Triple:
 
     @property
     def relation(self) -> str:
-        """Modal, "not" if negated, verb, particle and preposition: "may not look for"."""
-        parts = (self.modal, "not" * self.negated, self.verb, self.particle, self.preposition)
+        """Modal, "not" if negated, verb, particle and preposition: "may not look for". The modal of
+        "can't" is "can"."""
+        modal = _MODALS.get(str(self.modal).lower(), self.modal)
+        parts = (modal, "not" * self.negated, self.verb, self.particle, self.preposition)
         return " ".join(str(part) for part in parts if part)
 
     def __str__(self) -> str:

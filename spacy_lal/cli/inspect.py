@@ -16,11 +16,11 @@ import typer
 from spacy.tokens import Doc
 
 from ..annotate.manifest import settings_of
-from ..annotate.reading import DOC_SUFFIXES, corpus_files, read_docs
+from ..annotate.reading import CONLLU, DOC_SUFFIXES, Piece, corpus_files, read_docs
 from ..annotations import CONSTITUENTS_KEY, get_constituents, get_errors, get_frames
 from ..annotations.words import WordIndex, word_heads
 from ..formats import penn_brackets as penn
-from ..formats.files import OPENERS, read_text, whole_file
+from ..formats.files import read_text, whole_file
 from ..formats.treebank_format import Files, Losses
 from ..formats.treebank_sentence import TreebankSentence
 from ..trees.brackets import place
@@ -29,9 +29,8 @@ from ..trees.tree import ROOT_LABELS, ConstituentTree, LabelledSpan
 from .checks import check_outputs, clear_errors
 from .convert import FORMATS
 
-SUFFIXES = {".m2": "m2", ".tsv": "tsv", ".json": "character-edits"} | dict.fromkeys(
-    (".conllu", ".conllx", ".conll"), "conllu"
-)
+SUFFIXES = {".m2": "m2", ".tsv": "tsv", ".json": "character-edits"}
+SUFFIXES |= dict.fromkeys(CONLLU, "conllu")
 """Formats by suffix; other files have bracketed trees."""
 BRACKETED = {"brackets", "ctb", "ftb", "ptb", "vtb"}
 """Formats of bracketed trees."""
@@ -236,16 +235,16 @@ def inspect(
 
 
 def _read(path: Path, name: str, encoding: str, contents: Contents) -> None:
-    plain = path.with_suffix("") if path.suffix in OPENERS else path
+    suffix = Piece(path).suffix
     if not name and path.is_dir() and settings_of(path):
         for file in corpus_files(path):
             _read(file, "", encoding, contents)
         return
-    if not name and plain.suffix in DOC_SUFFIXES:
+    if not name and suffix in DOC_SUFFIXES:
         for number, doc in enumerate(read_docs(path), start=1):
             contents.add_doc(doc, f"{path}: Doc {number}")
         return
-    name = name or SUFFIXES.get(plain.suffix, "brackets")
+    name = name or SUFFIXES.get(suffix, "brackets")
     known = [other for other in FORMATS if other not in ("parallel", "props")]
     if name not in known:
         raise ValueError(f"--format {name!r}: it must be one of {', '.join(known)}")

@@ -16,8 +16,8 @@ import typer
 from spacy.tokens import Doc, Span, Token
 from tqdm import tqdm
 
+from ..annotate.reading import Piece, Text, corpus_files, read_piece
 from ..search import Match, Query, QueryError, compile_query
-from ..search.corpus import Piece, Text, corpus_files, read_piece
 from ..search.indexed import indexed_pieces
 from ..search.queries import SECONDS
 from ..search.word_patterns import ALIASES, ATTRIBUTES
@@ -46,7 +46,7 @@ def search(
         list[Path],
         typer.Argument(
             metavar="CORPUS…",
-            help="Files or folders: .spacy, CoNLL-U, brackets, .jsonl of `annotate`.",
+            help="Files or folders: .spacy, CoNLL-U, brackets, output of `annotate`.",
         ),
     ],
     *,
@@ -73,7 +73,7 @@ def search(
             typer.echo(f"search: {error}", err=True)
             raise typer.Exit(1) from None
         key = _key(by, compiled.names) if by else None
-        files = list(chain.from_iterable(map(corpus_files, corpus)))
+        files = [file for path in corpus for file in corpus_files(path, others=True)]
         if n_process > len(files):
             _warn(f"{n_process} processes, but files to read: {len(files)}")
         pieces = indexed_pieces(compiled, files, index) if index else list(map(Piece, files))

@@ -12,10 +12,10 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from spacy.tokens import Doc
 
+from ..annotate.reading import CONLLU, Piece, read_piece
 from ..annotations import sentence_trees
-from ..formats.files import whole_file
+from ..formats.files import OPENERS, whole_file
 from ..trees.tree import ConstituentTree
-from .corpus import Piece, pieces, read_piece
 from .index import Index
 from .queries import Query
 from .tree_matching import TreePattern
@@ -34,7 +34,7 @@ def indexed_pieces(query: Query, files: list[Path], path: Path) -> list[Piece]:
     state = [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
     known = _known(path)
     if known is None or known["files"] != state:
-        found = [piece for file in files for piece in pieces(file)]
+        found = [piece for file in files for piece in _pieces(file)]
         places = {file: i for i, file in enumerate(files)}
         rows = [[places[piece.file], *piece[1:]] for piece in found]
         with whole_file(path) as unfinished:
@@ -47,6 +47,24 @@ def indexed_pieces(query: Query, files: list[Path], path: Path) -> list[Piece]:
     patterns = (part for part in query.parts if isinstance(part, TreePattern))
     narrow = [ids for ids in map(index.candidates, patterns) if ids is not None]
     return [found[i] for i in reduce(np.intersect1d, narrow)] if narrow else found
+
+
+def _pieces(file: Path) -> list[Piece]:
+    """Return the lines of a file that has a record or a whole tree on each, else the file."""
+    if file.suffix in (*OPENERS, *CONLLU, ".spacy", ".parquet"):
+        return [Piece(file)]
+    found: list[Piece] = []
+    start = 0
+    with file.open("rb") as lines:
+        for line in lines:
+            end = start + len(line)
+            if line := line.strip():
+                whole = line[:1] == b"(" and line.count(b"(") == line.count(b")")
+                if not whole and file.suffix != ".jsonl":
+                    return [Piece(file)]
+                found.append(Piece(file, len(found) + 1, start, end))
+            start = end
+    return found
 
 
 def _known(path: Path) -> dict[str, Any] | None:

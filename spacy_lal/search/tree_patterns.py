@@ -15,19 +15,12 @@ Macros are missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TypeVar
 
-from .errors import QueryError
 from .java_regex import java_regex
 from .labels import Labels
+from .scanner import SIGN, Scanner
 from .tree_matching import ROOT, Group, Node, Part, TreePattern
 from .tree_relations import RELATIONS, Relation, itself, numbered, unbroken
-
-T = TypeVar("T")
-
-DEEPEST = 100
-"""Brackets and conditions in each other at most: recursion stays below Python's limit."""
 
 _CHAINS = ("<+", ">+", ".+", ",+")
 _SYMBOLS = sorted({*RELATIONS, *_CHAINS, "<..."}, key=len, reverse=True)
@@ -37,9 +30,7 @@ _NAME = re.compile(rf"{_FIRST}{_LATER}|]*")
 _WORDS = re.compile(rf"{_FIRST}{_LATER}]*")
 _NUMBER = re.compile(rf"[0-9]{{1,9}}|-[0-9]{{1,9}}(?!{_LATER}])")
 _REGEX = re.compile(r"/(?:\\/|[^\n\r/])*/")
-_SIGN = re.compile(r"__|_ROOT_|\S")
 _ROOT = re.compile(r"!?\s*@?\s*_ROOT_")
-_SPACE = re.compile(r"\s*")
 
 
 def compile_tree_pattern(query: str) -> TreePattern:
@@ -47,68 +38,19 @@ def compile_tree_pattern(query: str) -> TreePattern:
     return _Parser(query).pattern()
 
 
-class _Parser:
+class _Parser(Scanner):
     """known: names that can be referred to at the place `at`; names: all up to there."""
 
     def __init__(self, query: str) -> None:
-        self.query, self.at = query, 0
+        super().__init__(query)
         self.names, self.known = set[str](), set[str]()
-        self.depth = self.negations = 0
-
-    def error(self, message: str, at: int | None = None) -> QueryError:
-        return QueryError(message, self.query, self.start() if at is None else at)
-
-    def unexpected(self, wanted: str) -> QueryError:
-        return self.error(f"{wanted} expected, not {self.peek(_SIGN) or 'the end'}")
-
-    def start(self) -> int:
-        """Return the place of the next sign."""
-        if space := _SPACE.match(self.query, self.at):
-            self.at = space.end()
-        return self.at
-
-    def peek(self, signs: re.Pattern[str]) -> str:
-        found = signs.match(self.query, self.start())
-        return found[0] if found else ""
-
-    def take(self, signs: re.Pattern[str], wanted: str = "") -> str:
-        found = self.peek(signs)
-        if wanted and not found:
-            raise self.unexpected(wanted)
-        self.at += len(found)
-        return found
-
-    def taken(self, sign: str) -> bool:
-        """Take a sign if it comes next."""
-        found = self.peek(_SIGN) == sign
-        self.at += len(sign) * found
-        return found
-
-    def expect(self, sign: str) -> None:
-        if not self.taken(sign):
-            raise self.unexpected(sign)
-
-    def deeper(self) -> None:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise self.error(f"more than {DEEPEST} brackets and conditions in each other")
-
-    def bracketed(self, inner: Callable[[], T], *brackets: str) -> T | None:
-        """Return what stands in brackets, None if none comes next."""
-        for pair in brackets:
-            if self.taken(pair[0]):
-                self.deeper()
-                found = inner()
-                self.depth -= 1
-                self.expect(pair[1])
-                return found
-        return None
+        self.negations = 0
 
     def pattern(self) -> TreePattern:
         nodes = [self.node(itself)]
         while self.taken("|"):
             nodes.append(self.node(itself))
-        if self.peek(_SIGN):
+        if self.peek(SIGN):
             raise self.unexpected("a relation, & or |")
         return TreePattern(self.query, nodes, self.names)
 
@@ -124,7 +66,7 @@ class _Parser:
         return node or self.description(relation)
 
     def at_condition(self) -> bool:
-        return bool(self.peek(_RELATION)) or self.peek(_SIGN) in tuple("!?[(")
+        return bool(self.peek(_RELATION)) or self.peek(SIGN) in tuple("!?[(")
 
     def conditions(self) -> Part:
         before, after, disjuncts = self.known, set(self.known), list[Part]()
@@ -152,7 +94,7 @@ class _Parser:
         if negated and optional:
             raise self.error("a condition is negated or optional, not both", at)
         self.negations += negated
-        if negated and self.peek(_SIGN) == "!":
+        if negated and self.peek(SIGN) == "!":
             part: Part | None = self.condition()
         else:
             part = self.bracketed(self.conditions, "[]", "()") or self.relation()
@@ -214,7 +156,7 @@ class _Parser:
 
     def labels(self) -> Labels:
         negated, basic = self.taken("!"), self.taken("@")
-        at, sign = self.start(), self.peek(_SIGN)
+        at, sign = self.start(), self.peek(SIGN)
         if self.taken("__"):
             return Labels(None, None, basic, negated)
         if text := self.take(_REGEX):

@@ -7,13 +7,13 @@ Leveraging Natural Logic"), with roles as relations and with spaCy's names of at
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
-from .errors import QueryError
 from .java_regex import java_regex
+from .scanner import SIGN, Scanner
 
 ATTRIBUTES = {
     "word": ("text", ""),
@@ -41,25 +41,19 @@ of the first frame."""
 MOST = 200
 """Nodes that a pattern may have."""
 
-_SYMBOLS = (
-    *("&&", "<>", ">++", ">--", "<++", "<--", ">>", "<<", "==", "$++", "$--", "$+", "$-", ".."),
-    *("--", ">", "<", ".", "-", "::", ":", "!", "?", "&", "|", "(", ")", "[", "]", "=", "~", ","),
+_RELATION = re.compile(
+    r"(?:(\d+)\s*(?:,\s*(\d+)\s*)?)?(<>|[<>](?:\+\+|--)|>>|<<|==|\$(?:\+\+?|--?)|\.\.?|--?|[<>])"
 )
-_TOKEN = re.compile(
-    rf"\s*(?:(?P<name>\w+(?:[-:]\w+)*)|(?P<regex>/(?:\\.|[^/\\\n])*/)|(?P<brace>\{{)"
-    rf"|(?P<symbol>{'|'.join(map(re.escape, _SYMBOLS))})|(?P<end>$)|(?P<other>.))",
-    re.DOTALL,
-)
+_NAME = re.compile(r"\w+(?:[-:]\w+)*")
+_LABEL = re.compile(rf"{_NAME.pattern}|/(?:\\.|[^/\\\n])*/")
 _ATTRIBUTE = re.compile(
-    r"\s*(?:(?P<root>\$)|(?P<map>\w+)\s*:\s*\{|(?P<name>\w+)\s*(?P<sign>!?:)"
-    r"\s*(?P<value>/(?:\\.|[^/\\\n])*/|[^\s;{}/][^;{}]*))\s*"
+    r"(?P<root>\$)|(?P<map>\w+)\s*:\s*\{|(?P<name>\w+)\s*(?P<sign>!?:)"
+    r"\s*(?P<value>/(?:\\.|[^/\\\n])*/|[^\s;{}/][^;{}]*)"
 )
-_SEPARATOR = re.compile(r"\s*([;}])\s*")
+_ROLE = re.compile(r".*ARG|/?(?:[RC]-)*(?:A[0-5A]\b|AM-)")
 
-EDGES = {">", "<", "<>", ">++", ">--", "<++", "<--"}
-"""Relations of one edge, from a head or predicate to a word, or back."""
 CHAINS = {">>", "<<"}
-"""Relations of several edges, by heads alone."""
+"""Relations of several edges, by heads alone; others with < or > are of one."""
 ORDERS = {"==", ".", "..", "-", "--", "$+", "$-", "$++", "$--", ":"}
 """Relations without edges; ":" is to all words."""
 
@@ -145,232 +139,156 @@ def read_word_pattern(query: str, start: int) -> tuple[WordPattern, int]:
     at the end. Raises QueryError."""
     reader = _Reader(query, start)
     pattern = reader.pattern()
-    if reader.kind != "end" and reader.text != "&&":
-        reader.fail("expected a relation, such as >nsubj, or the end")
-    return pattern, reader.start
+    if reader.peek(SIGN) not in ("", "&&"):
+        raise reader.unexpected("a relation, such as >nsubj, or the end")
+    return pattern, reader.start()
 
 
-@dataclass
-class _Reader:
-    """Reads a query from left to right, by recursive descent; `kind`, `text` and `start` are those
-    of the next token, which ends at `place`."""
-
-    query: str
-    place: int
-    kind: str = ""
-    text: str = ""
-    start: int = 0
-    nodes: int = 0
-    under_negation: bool = False
-    names: dict[str, None] = field(default_factory=dict)
-    needs: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self.next()
-
-    def next(self) -> str:
-        """Go to the next token; return the text of the one before."""
-        before = self.text
-        match = _TOKEN.match(self.query, self.place)
-        assert match is not None
-        assert match.lastgroup is not None
-        self.kind, self.text = match.lastgroup, match[match.lastgroup]
-        self.start, self.place = match.start(match.lastgroup), match.end()
-        return before
-
-    def take(self, *symbols: str) -> str:
-        """Return the next token and go on if it is one of these symbols, else ""."""
-        return self.next() if self.kind == "symbol" and self.text in symbols else ""
-
-    def fail(self, message: str, at: int | None = None) -> NoReturn:
-        raise QueryError(message, self.query, self.start if at is None else at)
-
-    def expect(self, symbol: str, opened: int) -> None:
-        if not self.take(symbol):
-            self.fail(f"this bracket has no {symbol}", opened)
+class _Reader(Scanner):
+    def __init__(self, query: str, start: int) -> None:
+        super().__init__(query, start)
+        self.nodes = self.negations = 0
+        self.names: dict[str, None] = {}
+        self.needs: set[str] = set()
 
     def pattern(self) -> WordPattern:
-        root = self.sub_node()
-        while self.take(":"):
-            root = _also(root, Relation(":", self.sub_node()))
-        names = [n for n in self.names if n[0] != "~"] + [n for n in self.names if n[0] == "~"]
+        root = self.node()
+        while self.taken(":"):
+            root = _also(root, Relation(":", self.node()))
+        names = sorted(self.names, key=lambda name: name[0] == "~")
         return WordPattern(root, tuple(names), frozenset(self.needs))
 
-    def sub_node(self) -> Node:
+    def node(self) -> Node:
         """Read a node with its relations."""
-        opened = self.start
-        if self.take("("):
-            node = self.sub_node()
-            self.expect(")", opened)
-        else:
-            node = self.node()
-        condition = self.either() if self.at_relation() else None
-        return _also(node, condition) if condition else node
+        node = self.target()
+        return _also(node, self.either()) if self.at_condition() else node
 
-    def at_relation(self) -> bool:
-        """Whether a condition begins here: `!` and `?` are before relations, numbers too."""
-        own = EDGES | CHAINS | ORDERS - {":"} | {"!", "?", "["}
-        numbered = self.kind == "name" and self.text.isdecimal()
-        return numbered or (self.kind == "symbol" and self.text in own)
+    def target(self) -> Node:
+        return self.bracketed(self.node, "()") or self.description()
+
+    def at_condition(self) -> bool:
+        return bool(self.peek(_RELATION)) or self.peek(SIGN) in ("!", "?", "[")
 
     def either(self) -> Condition:
         found = [self.both()]
-        while self.take("|"):
+        while self.taken("|"):
             found.append(self.both())
         return Group("or", tuple(found)) if len(found) > 1 else found[0]
 
     def both(self) -> Condition:
-        found = [self.one()]
-        while self.take("&") or self.at_relation():
-            found.append(self.one())
+        found = [self.condition()]
+        while self.taken("&") or self.at_condition():
+            found.append(self.condition())
         return Group("and", tuple(found)) if len(found) > 1 else found[0]
 
-    def one(self) -> Condition:
-        if not (sign := self.take("!", "?")):
-            return self.condition()
-        before = self.under_negation
-        self.under_negation = before or sign == "!"
-        condition = self.condition()
-        self.under_negation = before
-        return Group("not" if sign == "!" else "optional", (condition,))
-
     def condition(self) -> Condition:
-        opened = self.start
-        if self.take("["):
-            condition = self.either()
-            self.expect("]", opened)
-            return condition
-        return self.relation()
+        self.deeper()
+        negated = self.taken("!")
+        optional = not negated and self.taken("?")
+        self.negations += negated
+        found = self.bracketed(self.either, "[]") or self.relation()
+        self.negations -= negated
+        self.depth -= 1
+        if negated or optional:
+            return Group("not" if negated else "optional", (found,))
+        return found
 
     def relation(self) -> Relation:
-        numbers: list[int] = []
-        while self.kind == "name" and self.text.isdecimal() and len(numbers) < 2:
-            numbers.append(int(self.next()))
-            if not self.take(","):
-                break
-        at, symbol = self.start, self.take(*(EDGES | CHAINS | ORDERS - {":"}))
-        if not symbol:
-            self.fail("expected a relation, such as >nsubj, >> or .")
-        if numbers and symbol not in CHAINS:
-            self.fail("only >> and << take numbers, as in 1,3>>", at)
-        made = Relation(symbol, Node(), low=(numbers or [1])[0])
-        made = replace(made, high=numbers[-1] if numbers else made.high)
-        if self.kind in ("name", "regex"):
-            made = self.labelled(made)
-        elif symbol not in ORDERS or symbol.startswith("$"):
-            self.needs.add(HEADS)
-        if self.take("~"):
+        at = self.start()
+        found = _RELATION.match(self.query, at)
+        if found is None:
+            raise self.unexpected("a relation, such as >nsubj, >> or .,")
+        self.at = found.end()
+        low, high, symbol = found.groups()
+        if low and symbol not in CHAINS:
+            raise self.error("only >> and << take numbers, as in 1,3>>", at)
+        passes, role = self.label(symbol)
+        name = ""
+        if self.taken("~"):
             if symbol in ORDERS:
-                self.fail("only relations by heads and roles have names", at)
-            made = replace(made, name=self.name("~"))
-        elif self.text == "=":
-            self.fail("a relation is named with ~, as in >~name")
-        opened = self.start
-        if self.take("("):
-            target = self.sub_node()
-            self.expect(")", opened)
-        else:
-            target = self.node()
-        return replace(made, target=target)
+                raise self.error("only relations by heads and roles have names", at)
+            name = self.name("~")
+        elif self.peek(SIGN) == "=":
+            raise self.error("a relation is named with ~, as in >~name")
+        most = int(high or low) if low else float("inf")
+        return Relation(symbol, self.target(), passes, role, name, int(low or 1), most)
 
-    def labelled(self, made: Relation) -> Relation:
-        """Read the label of a relation."""
-        at, label, passes = self.start, self.text, self.value(self.text, self.start)
-        role = "ARG" in label or re.match(r"/?(?:[RC]-)*(?:A[0-5A]\b|AM-)", label) is not None
-        if made.symbol in ORDERS:
-            self.fail(f"{made.symbol} has no label", at)
-        if role and made.symbol in CHAINS:
-            self.fail(f"{made.symbol} follows heads, not roles", at)
-        self.needs |= {HEADS, ROLES} if role else {HEADS}
-        self.next()
-        return replace(made, passes=passes, role=role)
+    def label(self, symbol: str) -> tuple[Passes | None, bool]:
+        """Read a relation's label, if there is one, and whether it is a role."""
+        at, label = self.start(), self.take(_LABEL)
+        role = _ROLE.match(label) is not None
+        if label and symbol in ORDERS:
+            raise self.error(f"{symbol} has no label", at)
+        if role and symbol in CHAINS:
+            raise self.error(f"{symbol} follows heads, not roles", at)
+        if symbol not in ORDERS or symbol[0] == "$":
+            self.needs |= {HEADS, ROLES} if role else {HEADS}
+        return self.value(label, at) if label else None, role
 
     def name(self, sign: str = "") -> str:
-        """Read a name. Raises QueryError for a new one under negation, which nothing bears."""
-        if self.kind != "name":
-            self.fail("expected a name, of letters and digits")
-        name = sign + self.text
-        if self.under_negation and name not in self.names:
-            self.fail(f"{name!r} would name what must not be there")
+        """Read a name; a new one under negation is an error, since nothing bears it."""
+        at = self.start()
+        name = sign + self.take(_NAME, "a name")
+        if self.negations and name not in self.names:
+            raise self.error(f"{name!r} would name what must not be there", at)
         self.names[name] = None
-        self.next()
         return name
 
-    def node(self) -> Node:
-        negated = bool(self.take("!"))
-        opened = self.start
-        if self.take("["):
-            found = [self.node()]
-            while self.take("|"):
-                found.append(self.node())
-            self.expect("]", opened)
+    def description(self) -> Node:
+        negated, at = self.taken("!"), self.start()
+        if alternatives := self.bracketed(self.alternatives, "[]"):
             if negated:
-                self.fail("! stands before one node, not before several", opened)
-            return Node(alternatives=tuple(found))
-        if self.kind != "brace":
-            self.fail("expected a node, such as {} or {tag:NN}")
+                raise self.error("! stands before one node, not before several", at)
+            return Node(alternatives=alternatives)
+        if not self.taken("{"):
+            raise self.unexpected("a node, such as {} or {tag:NN},")
         self.nodes += 1
         if self.nodes > MOST:
-            self.fail(f"more than {MOST} nodes")
-        node = replace(self.description(), negated=negated)
-        return replace(node, name=self.name()) if self.take("=") else node
-
-    def description(self) -> Node:
-        """Read what is between braces."""
-        opened, tests, root = self.start, list[Test](), False
-        if self.query[self.place :].lstrip().startswith("}"):
-            self.separator(opened)
-            self.next()
-            return Node()
-        while True:
-            match = _ATTRIBUTE.match(self.query, self.place)
-            if match is None:
-                self.fail("expected an attribute and its value, as in {tag:NN}", self.place)
-            self.place = match.end()
-            if match["root"]:
+            raise self.error(f"more than {MOST} nodes", at)
+        tests, root = list[Test](), False
+        for found in self.attributes():
+            if found["root"]:
                 root = True
                 self.needs.add(HEADS)
-            elif match["map"]:
-                tests += self.features(match)
+            elif found["name"]:
+                tests.append(self.test(found, self.attribute(found, "name")))
+            elif self.attribute(found, "map") == "morph":
+                tests += (self.test(feature, "morph", "name") for feature in self.attributes())
             else:
-                tests.append(self.test(match))
-            if self.separator(opened) == "}":
-                self.next()
-                return Node(tuple(tests), root)
+                raise self.error("only morph has features", found.start())
+        name = self.name() if self.taken("=") else ""
+        return Node(tuple(tests), root, negated, name)
 
-    def separator(self, opened: int) -> str:
-        match = _SEPARATOR.match(self.query, self.place)
-        if match is None:
-            if self.query[self.place :].strip():
-                self.fail("expected ; or }", self.place)
-            self.fail("this bracket has no }", opened)
-        self.place = match.end()
-        return match[1]
+    def alternatives(self) -> tuple[Node, ...]:
+        found = [self.description()]
+        while self.taken("|"):
+            found.append(self.description())
+        return tuple(found)
 
-    def features(self, match: re.Match[str]) -> list[Test]:
-        """Read morphological features, as in {morph:{Tense:Past}}."""
-        opened, found = match.end() - 1, list[Test]()
-        if self.attribute(match, "map") != "morph":
-            self.fail("only morph has features", match.start("map"))
-        while True:
-            feature = _ATTRIBUTE.match(self.query, self.place)
-            if feature is None or not feature["name"]:
-                self.fail("expected a feature and its value, as in {Tense:Past}", self.place)
-            self.place = feature.end()
-            passes = self.value(feature["value"], feature.start("value"))
-            found.append(Test("morph", passes, feature["sign"] == "!:", feature["name"]))
-            if self.separator(opened) == "}":
-                return found
+    def attributes(self) -> Iterator[re.Match[str]]:
+        """Yield what stands between braces, each with the place `at` behind it."""
+        more = False
+        while not self.taken("}"):
+            if more and not self.taken(";"):
+                raise self.unexpected("; or }")
+            found, more = _ATTRIBUTE.match(self.query, self.start()), True
+            if found is None:
+                raise self.unexpected("an attribute and its value, as in {tag:NN},")
+            self.at = found.end()
+            yield found
 
-    def test(self, match: re.Match[str]) -> Test:
-        passes = self.value(match["value"].rstrip(), match.start("value"))
-        return Test(self.attribute(match, "name"), passes, match["sign"] == "!:")
+    def test(self, found: re.Match[str], attribute: str, feature: str = "") -> Test:
+        """Return the test of an attribute, or of a feature of that name of the match."""
+        if not found["name"]:
+            raise self.error("a feature and its value expected, as in {Tense:Past}", found.start())
+        passes = self.value(found["value"].rstrip(), found.start("value"))
+        return Test(attribute, passes, found["sign"] == "!:", found[feature] if feature else "")
 
-    def attribute(self, match: re.Match[str], group: str) -> str:
-        name = ALIASES.get(match[group], match[group])
+    def attribute(self, found: re.Match[str], group: str) -> str:
+        name = ALIASES.get(found[group], found[group])
         if name not in ATTRIBUTES and name not in OWN:
             known = ", ".join([*ATTRIBUTES, *OWN])
-            self.fail(f"no attribute {name!r}: expected one of {known}", match.start(group))
+            raise self.error(f"no attribute {name!r}: expected one of {known}", found.start(group))
         self.needs.update(filter(None, [ATTRIBUTES[name][1] if name in ATTRIBUTES else OWN[name]]))
         return name
 
@@ -382,8 +300,8 @@ class _Reader:
             return partial(str.__eq__, text)
         try:
             regex = java_regex(text[1:-1].replace("\\/", "/"))
-        except re.error as error:
-            self.fail(f"{text} is no regular expression: {error}", at)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise self.error(f"{text} is no regular expression: {error}", at) from None
         return partial(_whole, regex)
 
 

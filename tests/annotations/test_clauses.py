@@ -268,3 +268,17 @@ def test_views_survive_storage() -> None:
     (stored,) = DocBin(docs=[LETTERS]).get_docs(Vocab())
     for again in (stored, pickle.loads(pickle.dumps(LETTERS)), LETTERS.copy()):
         assert list(map(str, again._.triples)) == expected
+
+
+def test_a_modal_before_not_is_written_out() -> None:
+    doc = doc_of(
+        """
+        You  PRP 4 nsubj
+        ca   MD  4 aux
+        n't  RB  4 advmod
+        park VB  0 ROOT
+        cars NNS 4 obj
+        """
+    )
+    (triple,) = doc._.triples
+    assert (str(triple), triple.modal) == ("You | can not park | cars", doc[1])

@@ -55,6 +55,11 @@ def test_a_predicate_has_no_subject_in_its_chunk(vocab: Vocab) -> None:
     assert [chunk.text for chunk in doc.noun_chunks] == ["She", "a doctor"]
 
 
+def test_existential_there_is_no_chunk(vocab: Vocab) -> None:
+    doc = doc_of("There EX 2 expl\nis VBZ 0 ROOT\ntea NN 2 nsubj", vocab=vocab)
+    assert [str(chunk) for chunk in doc.noun_chunks] == ["tea"]
+
+
 def test_spacys_own_relations_are_left_to_spacy(vocab: Vocab) -> None:
     doc = doc_of("They PRP 2 nsubj\nsaw VBD 0 ROOT\nblack JJ 4 amod\ncats NNS 2 dobj", vocab=vocab)
     for token, pos in zip(doc, ("PRON", "VERB", "ADJ", "NOUN"), strict=True):

@@ -129,12 +129,12 @@ def test_docs_without_annotation() -> None:
 @pytest.mark.parametrize(
     ("query", "place", "message"),
     [
-        ("NP && {tag:NN", 6, "no }"),
+        ("NP && {tag:NN", 13, "; or } expected"),
         ("NP < && {}", 5, "expected"),
         ("NP &&", 5, "expected"),
         ("{} && /N(/", 6, "expression"),
         ("", 0, "expected"),
-        ("({} > {} && NP", 0, r"no \)"),
+        ("({} > {} && NP", 9, r"\) expected"),
     ],
 )
 def test_errors_are_placed_in_the_whole_query(query: str, place: int, message: str) -> None:

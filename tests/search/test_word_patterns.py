@@ -114,25 +114,27 @@ def test_names_of_relations() -> None:
 
 
 ERRORS = [
-    ("{tag:NN", 0, "no }"),
+    ("{tag:NN", 7, "; or } expected"),
     ("{tag}", 1, "an attribute and its value"),
     ("{tga:NN}", 1, "no attribute 'tga': expected one of word, lower"),
     ("{tag:/N(/}", 5, "no regular expression"),
-    ("{} >nsubj", 9, "expected a node"),
-    ("{} nsubj {}", 3, "expected a relation"),
-    ("{} >nsubj ({} > {}", 10, r"no \)"),
-    ("{} [> {} | < {}", 3, r"no \]"),
+    ("{} >nsubj", 9, "a node, .* expected"),
+    ("{} nsubj {}", 3, "a relation, .* expected"),
+    ("{} >nsubj ({} > {}", 18, r"\) expected"),
+    ("{} [> {} | < {}", 15, r"\] expected"),
     ("{} !> {}=x", 9, "'x' would name what must not be there"),
     ("{} >>ARG0 {}", 5, "follows heads, not roles"),
-    ("{} 2> {}", 4, "only >> and << take numbers"),
+    ("{} 2> {}", 3, "only >> and << take numbers"),
     ("{} .nsubj {}", 4, "has no label"),
     ("{} >=r {}", 4, "named with ~"),
     ("{} .~r {}", 3, "have names"),
-    ("{} = {}", 5, "expected a name"),
-    ("{morph:{Number}}", 8, "a feature and its value"),
+    ("{} = {}", 5, "a name expected"),
+    ("{morph:{Number}}", 8, "an attribute and its value"),
     ("{tag:{Number:Plur}}", 1, "only morph"),
     ("![{} | {}]", 1, "before one node"),
     ("{} " + "> {} " * 200, 1000, "more than 200 nodes"),
+    ("(" * 3000 + "{}", 101, "more than 100 brackets"),
+    ("[" * 3000 + "{}", 101, "more than 100 brackets"),
 ]
 
 
