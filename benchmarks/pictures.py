@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/training and the README's tree: `python benchmarks/pictures.py`."""
+"""Draw the pictures of docs/training, docs/usage and the README: `python benchmarks/pictures.py`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,16 @@ from spacy_lal.drawing.palette import FAINT, GRID
 from spacy_lal.drawing.svg import line, n, svg, text
 from spacy_lal.visualize import render
 
-TREE = TABLE.parents[1] / "pictures/tree.svg"
+USAGE = TABLE.parents[1] / "pictures"
+STYLES = {
+    "all": {},
+    "tree": {},
+    "tree-turned": {"turned": True},
+    "heads": {},
+    "srl_lanes": {"helping": False},
+    "probabilities": {},
+}
+"""Pictures of `SENTENCE` and their options; the style stands before the hyphen."""
 SENTENCE = "They never told us why the old bridge had been closed."
 COLOURS = (
     *("#08306b", "#d95f02", "#1b9e77", "#7570b3", "#e7298a"),
@@ -110,14 +119,20 @@ def pictures(table: Path = TABLE) -> dict[str, str]:
 def main(
     folder: Annotated[Path, typer.Argument(help="Where to write them.")] = TABLE.parent,
     table: Annotated[Path, typer.Option(help="The table of results.", exists=True)] = TABLE,
-    tree: Annotated[Path, typer.Option(help="The README's picture.")] = TREE,
+    usage: Annotated[Path, typer.Option(help="Where those of a sentence go.")] = USAGE,
 ) -> None:
     """Draw all pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, picture in pictures(table).items():
         (folder / name).write_text(picture, encoding="utf8")
-    tree.parent.mkdir(parents=True, exist_ok=True)
-    tree.write_text(render(spacy.load("en_lal_sm")(SENTENCE), style="tree"), encoding="utf8")
+    usage.mkdir(parents=True, exist_ok=True)
+    nlp = spacy.load("en_lal_md")
+    doc = nlp(SENTENCE)
+    for name, options in STYLES.items():
+        style = name.partition("-")[0]
+        more = {"nlp": nlp} if style == "probabilities" else {}
+        picture = render(doc, style=style, options={**options, **more}, jupyter=False)
+        (usage / f"{name}.svg").write_text(picture, encoding="utf8")
 
 
 if __name__ == "__main__":
