@@ -81,7 +81,7 @@ lint: $(DEV)
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
 
-docs: $(DEV) $(VENV)/.en_lal_sm
+docs: $(DEV) $(VENV)/.en_lal_sm $(VENV)/.en_lal_md
 	@$(PY) -m cogapp -I benchmarks -r docs/*.md
 	@$(PY) benchmarks/pictures.py
 

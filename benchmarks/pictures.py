@@ -34,6 +34,7 @@ ODD = "😀 ok... see https://a.example/b?c=1 before 31/12"
 DRAWN: dict[str, tuple[str, str, dict[str, Any]]] = {
     "all": (SENTENCE, "all", {"helping": False}),
     "tree": (RIGHT, "tree", {}),
+    "tree-turned": (RIGHT, "tree", {"turned": True}),
     "heads": (RIGHT, "heads", {}),
     "roles": (RIGHT, "srl_lanes", {"helping": False}),
     "sloppy": (SLOPPY, "all", {"helping": False}),

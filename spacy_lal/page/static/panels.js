@@ -95,6 +95,7 @@ export function card() {
 const svgs = () =>
   [...$("picture").querySelectorAll("svg")].map((svg) => {
     const copied = svg.cloneNode(true);
+    copied.setAttribute("role", "img");
     for (const element of copied.querySelectorAll("[tabindex]")) {
       for (const name of ["tabindex", "role", "aria-expanded", "aria-label"]) element.removeAttribute(name);
     }

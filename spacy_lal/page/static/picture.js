@@ -60,16 +60,21 @@ function lay(view) {
   made[view] = { element };
   for (const answer of answers) {
     const pane = make("div", [], { class: "pane" });
-    if (beside) pane.append(make("h2", answer.model));
+    if (beside) {
+      pane.append(make("h2", answer.model));
+      pane.tabIndex = 0; // it scrolls by itself
+    }
     pane.append(...drawn(answer, view, beside));
     element.append(pane);
   }
   for (const node of element.querySelectorAll(".lal-node")) {
     node.setAttribute("tabindex", "0");
-    node.setAttribute("role", "button");
-    node.setAttribute("aria-expanded", "true");
-    node.setAttribute("aria-label", `${node.dataset.label}: fold`);
+    // boxes contain each other, as buttons may not
+    if (node.localName === "g") node.setAttribute("role", "button");
+    sayFolded(node, false);
   }
+  // an image may not contain buttons
+  for (const svg of element.querySelectorAll("svg:has(.lal-node)")) svg.setAttribute("role", "group");
   $("pictures").append(element);
 }
 
@@ -143,11 +148,16 @@ const range = (element) => [Number(element.dataset.start), Number(element.datase
 
 export function fold(node, folded = !node.classList.contains("folded")) {
   node.classList.toggle("folded", folded);
-  node.setAttribute("aria-expanded", String(!folded));
-  node.setAttribute("aria-label", `${node.dataset.label}: ${folded ? "unfold" : "fold"}`);
+  sayFolded(node, folded);
   const svg = node.closest("svg");
   if (svg) hideFolded(svg);
   $("unfold").hidden = !$("picture").querySelector(".folded");
+}
+
+function sayFolded(node, folded) {
+  if (node.getAttribute("role") !== "button") return;
+  node.setAttribute("aria-expanded", String(!folded));
+  node.setAttribute("aria-label", `${node.dataset.label}: ${folded ? "unfold" : "fold"}`);
 }
 
 export function unfold() {
