@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,14 @@ def test_runs_that_pages_name_are_in_the_table() -> None:
             for name in re.findall(r"`([^`]+)`", names):
                 group = name.removesuffix("…")
                 assert any(r == name or (r.startswith(group) and group != name) for r in runs), name
+
+
+def test_the_picture_of_speed_has_the_figures_of_the_pages() -> None:
+    figures = tomllib.loads((ROOT / "docs/pictures/speed.toml").read_text("utf8"))
+    for name, of in figures.items():
+        page = (ROOT / f"docs/{name}.md").read_text("utf8")
+        assert f"{of['f1']:.2f}" in page, name
+        for key in ("all", "parser"):
+            assert f"{of[key]:,}" in page, f"{key} of {name}"
+    picture = load_benchmark("pictures").speed_svg(figures)
+    assert (ROOT / "docs/pictures/speed.svg").read_text("utf8") == picture
