@@ -13,11 +13,11 @@ A file of templates has words by class, and templates below headings:
     {name} has [{act}|{act.n}] {act+}.
     [|The] {who} is here. = DET
 
-`{who}` and `{who.pl}` are forms of a noun (with "an" for "a" before a vowel); `{act}`, `{act.z}`, `.d`, `.n` and `.g` of a
-verb, and `{act+}` the words behind it; `{long.a}` and `{long.b}` of a pair. A class stands for the
-same word in the whole sentence, but `{who2}` for another one. `[wrong|right]` is an error; a
-template without one is a right sentence, as those below a heading `right: …` are. Behind `=` stands
-the error's kind, for a heading's templates or for one.
+`{who}` and `{who.pl}` are forms of a noun ("an" for "a" comes by itself); `{act}`, `{act.z}`, `.d`,
+`.n` and `.g` of a verb, and `{act+}` the words behind it; `{long.a}` and `{long.b}` of a pair. A
+class stands for the same word in the whole sentence, but `{who2}` for another one. `[wrong|right]`
+is an error; a template without one is a right sentence, as those below a heading `right: …` are.
+Behind `=` stands the error's kind, for a heading's templates or for one.
 """
 
 from __future__ import annotations

@@ -186,8 +186,8 @@ def corrupt_doc(
 ) -> Doc:
     """Return a new Doc with errors, labelled in `doc.spans["errors"]`. Each sentence has its own
     `sentence_random`; a Doc without boundaries is one sentence. Of the annotation, only sentence
-    boundaries and whitespace are kept. rules: place errors by tags and heads, too; their kinds are known
-    in text with tags."""
+    boundaries and whitespace are kept. rules: place errors by tags and heads, too; kinds are
+    known in text with tags."""
     words: list[str] = []
     spaces: list[bool] = []
     labels: list[str] = []

@@ -23,7 +23,7 @@ there, "" for nothing."""
 Rule = Callable[["GrammarRules", Token], Iterator[Wrong]]
 
 FINITE = ("VBZ", "VBP", "VBD", "MD")
-_BE = frozenset("is are was were am".split())
+_BE = frozenset(["is", "are", "was", "were", "am"])
 _OTHER_NUMBER = {"is": "are", "are": "is", "was": "were", "were": "was", "has": "have"}
 _OTHER_NUMBER |= {"have": "has", "does": "do", "do": "does"}
 _ANY = {"anything": "nothing", "anybody": "nobody", "anyone": "no one", "anywhere": "nowhere"}
@@ -192,14 +192,21 @@ def gerund_or_infinitive(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
             yield "gerund after a preposition", "VERB:FORM", token.i, token.i + 1, verb.base
             wrong = f"to {verb.base}"
             yield "gerund after a preposition", "VERB:FORM", token.i, token.i + 1, wrong
-    if token.tag_ == "VB" and before is not None and before.tag_ == "TO":
-        if token.dep_ == "xcomp" and token.head.i == before.i - 1:
-            if rules.has(token.head, "infinitive"):
-                # "the car needs washing" is right
-                needs = token.head.lower_[:4] == "need"
-                for wrong in (verb.base,) if needs else (verb.gerund, verb.base):
-                    name = "infinitive after a verb"
-                    yield name, "VERB:FORM", before.i, token.i + 1, wrong
+    if (
+        token.tag_ == "VB"
+        and before is not None
+        and before.tag_ == "TO"
+        and (
+            token.dep_ == "xcomp"
+            and token.head.i == before.i - 1
+            and rules.has(token.head, "infinitive")
+        )
+    ):
+        # "the car needs washing" is right
+        needs = token.head.lower_[:4] == "need"
+        for wrong in (verb.base,) if needs else (verb.gerund, verb.base):
+            name = "infinitive after a verb"
+            yield name, "VERB:FORM", before.i, token.i + 1, wrong
 
 
 def times(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
@@ -236,10 +243,14 @@ def times(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
         noun, above = token.head, token.head.head
         perfect = any(t.lower_ in ("have", "has", "'ve", "had") for t in _children(above, "aux"))
         unit = noun.lower_ in rules.lists["units"] and bool(_children(noun, "nummod", "amod"))
-        if noun.dep_.startswith("obl") and perfect and unit == (token.lower_ == "for"):
-            if unit or _YEAR.fullmatch(noun.text) or noun.tag_ == "NNP":
-                other = "since" if token.lower_ == "for" else "for"
-                yield "since and for", "PREP", *place, other
+        if (
+            noun.dep_.startswith("obl")
+            and perfect
+            and unit == (token.lower_ == "for")
+            and (unit or _YEAR.fullmatch(noun.text) or noun.tag_ == "NNP")
+        ):
+            other = "since" if token.lower_ == "for" else "for"
+            yield "since and for", "PREP", *place, other
 
 
 def nouns(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
@@ -318,10 +329,15 @@ def questions(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
         if token.lower_ in ("do", "does", "did"):
             yield "missing do", "VERB:TENSE", token.i, token.i + 1, ""
     first = head.left_edge
-    if head.dep_ == "ccomp" and first.tag_ in ("WP", "WRB") and first.i == edges[0] - 1:
-        if edges[1] == token.i and subject[0] != first:
-            name = "order of an indirect question"
-            yield name, "WO", edges[0], token.i + 1, " ".join([token.text, *words])
+    if (
+        head.dep_ == "ccomp"
+        and first.tag_ in ("WP", "WRB")
+        and first.i == edges[0] - 1
+        and edges[1] == token.i
+        and subject[0] != first
+    ):
+        name = "order of an indirect question"
+        yield name, "WO", edges[0], token.i + 1, " ".join([token.text, *words])
 
 
 def pronouns(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
@@ -338,9 +354,13 @@ def pronouns(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
     if denied and word in _ANY and token.dep_ in ("obj", "obl", "advmod") and token.i > head.i:
         yield "double negation", "ADV" if word == "anywhere" else "PRON", *place, _ANY[word]
     above = head.head
-    if word == "any" and head.dep_ == "obj" and token.dep_ == "det":
-        if any(t.lower_ in ("not", "n't", "never") for t in _children(above, "advmod")):
-            yield "double negation", "DET", *place, "no"
+    if (
+        word == "any"
+        and head.dep_ == "obj"
+        and token.dep_ == "det"
+        and any(t.lower_ in ("not", "n't", "never") for t in _children(above, "advmod"))
+    ):
+        yield "double negation", "DET", *place, "no"
     if word in _SELVES and token.dep_ in ("obj", "iobj"):
         subject = _subject(head)
         own = subject is not None and _SUBJECTS.get(word, "") in ("", subject.lower_)
@@ -361,9 +381,14 @@ def pronouns(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
         elif full and alone and marked and word in ("i", "he", "she", "we", "they"):
             yield "missing subject", "PRON", *place, ""
     needs = token.dep_ == "obj" and word in ("it", "them", "him", "her") and token.i == head.i + 1
-    if needs and token.tag_ == "PRP" and rules.has(head, "needs_object") and head.tag_ != "VBN":
-        if not any(t.dep_ in ("acl:relcl", "xcomp", "ccomp") for t in (head, *head.children)):
-            yield "missing object", "PRON", *place, ""
+    if (
+        needs
+        and token.tag_ == "PRP"
+        and rules.has(head, "needs_object")
+        and head.tag_ != "VBN"
+        and not any(t.dep_ in ("acl:relcl", "xcomp", "ccomp") for t in (head, *head.children))
+    ):
+        yield "missing object", "PRON", *place, ""
 
 
 def predicates(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
@@ -386,21 +411,25 @@ def predicates(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
             yield "adjective for an adverb", "MORPH", *place, stem
     if token.tag_ == "JJ" and word.isalpha() and token.text.islower():
         adverb = _adverb(word)
-        if adverb in rules.words and token.dep_ in ("xcomp", "amod") and word[-2:] != "ly":
-            if token.dep_ == "xcomp" and rules.has(head, "linking") and token.i == head.i + 1:
-                yield "adverb for an adjective", "MORPH", *place, adverb
-            elif token.dep_ == "amod" and token.i == head.i - 1 and head.tag_ == "NN":
-                if token.i and token.nbor(-1).lower_ in ("a", "an", "the"):
-                    yield "adverb for an adjective", "MORPH", *place, adverb
+        before = token.nbor(-1).lower_ if token.i else ""
+        linked = token.dep_ == "xcomp" and rules.has(head, "linking") and token.i == head.i + 1
+        inside = token.dep_ == "amod" and token.i == head.i - 1 and head.tag_ == "NN"
+        inside = inside and before in ("a", "an", "the")
+        if adverb in rules.words and word[-2:] != "ly" and (linked or inside):
+            yield "adverb for an adjective", "MORPH", *place, adverb
     base = next((w for w in stems(word) if w in rules.comparable), "")
     if token.tag_ == "JJR" and base and token.nbor(-1 if token.i else 0).tag_ != "RBR":
         yield "comparative", "ADJ:FORM", *place, f"more {word}"
         yield "comparative", "ADJ:FORM", *place, f"more {base}"
         if any(t.lower_ == "than" for t in token.subtree):
             yield "comparative", "ADJ:FORM", *place, base
-    if word == "more" and head.tag_ == "JJ" and token.i == head.i - 1:
-        if any(t.lower_ == "than" for t in head.subtree):
-            yield "comparative", "ADJ:FORM", *place, ""
+    if (
+        word == "more"
+        and head.tag_ == "JJ"
+        and token.i == head.i - 1
+        and any(t.lower_ == "than" for t in head.subtree)
+    ):
+        yield "comparative", "ADJ:FORM", *place, ""
 
 
 def _adjective(adverb: str) -> str:

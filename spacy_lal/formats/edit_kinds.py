@@ -22,18 +22,24 @@ CLASSES = {
 }
 """Parts of speech of Penn tags."""
 AUXILIARIES = frozenset(
-    "am is are was were be been being have has had do does did 've 's 'd 'm 're 'll wo ca".split()
+    {
+        *("am", "is", "are", "was", "were", "be", "been", "being", "have", "has", "had", "do"),
+        *("does", "did", "'ve", "'s", "'d", "'m", "'re", "'ll", "wo", "ca"),
+    }
 )
-CONJUNCTIONS = frozenset("because although though if whether unless while than that".split())
+CONJUNCTIONS = frozenset(
+    {"because", "although", "though", "if", "whether", "unless", "while", "than", "that"}
+)
 """Words with the tag of prepositions that aren't prepositions."""
-_CLOSED = {
-    **dict.fromkeys("the a an my your his our their some any this these no".split(), "DET"),
-    **dict.fromkeys("of in for on at with about from by as to into during since".split(), "PREP"),
-    **dict.fromkeys("it he she they we you I me him them us who which what".split(), "PRON"),
-    **dict.fromkeys("and or but".split(), "CONJ"),
-    **dict.fromkeys("very so too also quite".split(), "ADV"),
-    **dict.fromkeys("'s '".split(), "NOUN:POSS"),
+_BY_CLASS = {
+    "DET": "the a an my your his our their some any this these no",
+    "PREP": "of in for on at with about from by as to into during since",
+    "PRON": "it he she they we you i me him them us who which what",
+    "CONJ": "and or but",
+    "ADV": "very so too also quite",
+    "NOUN:POSS": "'s '",
 }
+_CLOSED = {word: name for name, words in _BY_CLASS.items() for word in words.split()}
 """Parts of speech of words whose tags are unknown."""
 _AGREEING = (
     *(frozenset(pair.split()) for pair in ("is are", "is am", "am are", "was were", "has have")),

@@ -1,4 +1,4 @@
-"""Kinds of corrections: by hand, from the descriptions of ERRANT's categories; M2 and parallel files."""
+"""Kinds of corrections, by hand, from ERRANT's categories; M2 and parallel files."""
 
 from __future__ import annotations
 
