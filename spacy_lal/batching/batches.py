@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from ..annotations.escapes import plain_doc
 from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
 from ..bridge.weights import Header
-from ..layers.precision import Precision, check_precision
+from ..layers.precision import Precision
 from ..layers.settings import Settings
 from ..structure.chart import chart_size
 from .sentences import Reading, Sentence
@@ -89,7 +89,7 @@ def sentence_model(
         attrs={
             "settings": settings,
             "max_batch_spans": max_batch_spans,
-            "prediction": check_precision(prediction),
+            "prediction": prediction,
             **{kind: [] for kind in kinds},
             **READING,
         },

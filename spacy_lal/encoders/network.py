@@ -66,7 +66,7 @@ class PretrainedSettings(Settings):
     trained_from: int = 0
     mixed_precision: bool = False
     cache: str | None = None
-    prediction: Precision = "int8"
+    prediction: Precision = "float32"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -51,7 +51,7 @@ class BiLSTMLayersSettings(Settings):
     mixed_precision: bool = False
     sentences: SentencePolicy = "split"
     max_batch_spans: int = 400_000
-    prediction: Precision = "int8"
+    prediction: Precision = "float32"
 
     def vocabulary(self, words: Counter[str]) -> list[str]:
         """Return the language model's words, most frequent first; none without a language model."""

@@ -1,19 +1,12 @@
 """Products of bfloat16 numbers, where the processor has instructions for them."""
 
 from functools import cache
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 
 Precision = Literal["float32", "bfloat16", "int8"]
 """Products of a network in prediction."""
-
-
-def check_precision(prediction: Precision) -> Precision:
-    """Returns the setting, if it is one. Raises ValueError if not."""
-    if prediction not in get_args(Precision):
-        raise ValueError(f"prediction must be one of {get_args(Precision)}, not {prediction!r}")
-    return prediction
 
 
 def bfloat16_products(device_type: str, wanted: bool) -> torch.autocast:

@@ -245,7 +245,7 @@ def build_label_attention_parser_v1(
     hidden_width: int = 250,
     max_batch_spans: int = 60_000,
     dependencies: DependencySettings | None = None,
-    prediction: Precision = "int8",
+    prediction: Precision = "float32",
 ) -> Model[list[Doc], ParserScores]:
     """The label attention parser of Mrini et al. 2020: constituents, or constituents and heads.
 
@@ -269,7 +269,7 @@ def build_label_attention_dependency_parser_v1(
     encoder: EncoderSettings,
     dependencies: DependencySettings,
     max_batch_spans: int = 60_000,
-    prediction: Precision = "int8",
+    prediction: Precision = "float32",
 ) -> Model[list[Doc], ParserScores]:
     """The label attention parser without a span scorer; see `build_label_attention_parser_v1`."""
     settings = ParserSettings(input_encoder, encoder, dependencies=dependencies)
@@ -282,7 +282,7 @@ def build_two_stage_parser_v1(
     encoder: EncoderSettings,
     spans: BiaffineSpanSettings | TransformerSpanSettings,
     max_batch_spans: int = 60_000,
-    prediction: Precision = "int8",
+    prediction: Precision = "float32",
 ) -> Model[list[Doc], ParserScores]:
     """The two-stage parser of Zhang et al. 2020: a CRF over unlabelled binary trees, then labels.
 

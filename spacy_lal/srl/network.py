@@ -228,7 +228,7 @@ class LisaBatch(SentenceBatch[LisaScores]):
 def build_lisa_v1(
     tok2vec: Model[list[Doc], list[Floats2d]],
     max_batch_spans: int = 60_000,
-    prediction: Precision = "int8",
+    prediction: Precision = "float32",
     **settings: Any,
 ) -> Model[LisaInput, LisaPrediction]:
     """Linguistically-informed self-attention (Strubell et al. 2018): a Thinc model.
