@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/training, docs/usage and the README: `python benchmarks/pictures.py`."""
+"""Draw pictures of docs/training, docs/usage and the README: `python benchmarks/pictures.py`."""
 
 from __future__ import annotations
 
