@@ -124,14 +124,15 @@ def answer(
         found["pictures"], found["turned"] = {}, {}
         for view in views:
             if view in STYLES:
-                drawn, options = doc, {"nlp": nlp} if "nlp" in STYLES[view].options else {}
+                drawn: Any = doc
+                options: dict[str, Any] = {"nlp": nlp} if "nlp" in STYLES[view].options else {}
                 if view == "label_attention":
                     # as `explain` does for this style
                     drawn = [replace(each, contributions=None) for _, each in explained]
-                found["pictures"][view] = _picture(drawn, view, **options)
                 if "turned" in STYLES[view].options:
-                    found["pictures"][view] = _picture(doc, view, turned=False)
+                    options = {"turned": False}
                     found["turned"][view] = _picture(doc, view, turned=True)
+                found["pictures"][view] = _picture(drawn, view, **options)
         for _, pipe in nlp.pipeline:
             if isinstance(pipe, ErrorDetector):
                 found["threshold"] = pipe.cfg["threshold"]

@@ -108,10 +108,11 @@ def question_type(models: Mapping[str, list[str]], limits: Limits) -> type[BaseM
     shown = [view for view in VIEWS if any(view in known for known in models.values())]
     said = "How many of the most probable trees to list."
     pattern = "A pattern of spacy_lal.search, whose matches to find."
+    a_view: Any = _OneOf[tuple(shown)]
     fields: dict[str, Any] = {
         "text": (str, Field(max_length=limits.max_chars)),
         "model": (_OneOf[tuple(models)], next(iter(models))),
-        "views": (list[_OneOf[tuple(shown)]], Field([], max_length=len(VIEWS))),
+        "views": (list[a_view], Field([], max_length=len(VIEWS))),
         "trees": (int, Field(0, ge=0, le=limits.max_trees, description=said)),
         "query": (str, Field("", max_length=LONGEST_QUERY, description=pattern)),
     }
