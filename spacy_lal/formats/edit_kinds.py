@@ -101,7 +101,10 @@ def _one_to_one(
             return f"{kind}:INFL"
         return "SPELL" if _alike(old, new) else kind
     if kind == "VERB" and "VERB" in (was or kind):
-        if frozenset((old, new)) in _AGREEING or (same and _differ_by_person(old, new, new_tag)):
+        finite = new_tag in ("VBZ", "VBP", "VBD")
+        if (finite and frozenset((old, new)) in _AGREEING) or (
+            same and _differ_by_person(old, new, new_tag)
+        ):
             return "VERB:SVA"
         if same:
             form = new_tag in ("VB", "VBG", "VBN") or old_tag == "VBG" or old.endswith("ing")
