@@ -50,7 +50,7 @@ def main() -> None:
 
     def words_alone(doc: Doc) -> Doc:
         spaces = [bool(token.whitespace_) for token in doc]
-        starts = [token.is_sent_start for token in doc]
+        starts: list[bool | int | None] = [token.is_sent_start for token in doc]
         return Doc(nlp.vocab, [token.text for token in doc], spaces, sent_starts=starts)
 
     seconds: dict[str, list[float]] = {kind: [] for kind in get_args(Precision)}
