@@ -1,7 +1,7 @@
 """Annotated corpora: the output of `annotate`, `.spacy` files, CoNLL-U, bracketed trees."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,18 +65,21 @@ def read_docs(path: str | Path, vocab: Vocab | None = None) -> Iterator[Doc]:
 def read_piece(piece: Piece) -> Iterator[Text]:
     """Yield the texts of a piece. Bracketed trees, which files of unknown suffixes have, too, are
     unchanged. Raises ValueError with the place of malformed text."""
-    items: Iterable[Doc | ConstituentTree]
-    if piece.suffix in (*DOC_SUFFIXES, *CONLLU):
-        items = _docs(piece, language_vocab("xx"))
-    else:
-        text = read_text(piece.file) if piece.end < 0 else "".join(_lines(piece))
-        items = parse_treebank(text, source=str(piece.file))
-    for number, item in enumerate(items, start=piece.number):
+    for number, item in enumerate(_items(piece), start=piece.number):
         kept = item.user_data if isinstance(item, Doc) else {}
         name = kept.get("id", kept.get("sent_id"))
         if name is None or name == "":
             name = f"{piece.file.name}:{number}"
-        yield Text(f"{name}@{kept['offset']}" if kept.get("offset") else str(name), item)
+        name = f"{name}@{kept['offset']}" if kept.get("offset") else str(name)
+        yield Text(name, item)
+
+
+def _items(piece: Piece) -> Iterator[Doc | ConstituentTree]:
+    if piece.suffix in (*DOC_SUFFIXES, *CONLLU):
+        yield from _docs(piece, language_vocab("xx"))
+    else:
+        text = read_text(piece.file) if piece.end < 0 else "".join(_lines(piece))
+        yield from parse_treebank(text, source=str(piece.file))
 
 
 def corpus_files(path: Path, *, others: bool = False) -> list[Path]:

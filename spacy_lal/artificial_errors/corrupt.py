@@ -193,7 +193,7 @@ def corrupt_doc(
     labels: list[str] = []
     starts: list[bool | int | None] = []
     has_sentences = doc.has_annotation("SENT_START")
-    for sentence in doc.sents if has_sentences else [doc]:
+    for sentence in doc.sents if has_sentences else [doc[:]]:
         old = [token.text for token in sentence]
         whitespace = [bool(token.whitespace_) for token in sentence]
         tags = [token.tag_ for token in sentence] if rules and doc.has_annotation("TAG") else ()

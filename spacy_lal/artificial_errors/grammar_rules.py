@@ -54,7 +54,7 @@ class GrammarRules:
         found: dict[str, Verb] = {}
         for base in sorted(self.words, key=len):
             for verb in (regular(base), regular(base, doubled=True)) if base.islower() else ():
-                if {verb.third, verb.pasts[0], verb.gerund} <= self.words:
+                if all(form in self.words for form in (verb.third, verb.pasts[0], verb.gerund)):
                     # the longer base is right: "hoped" is a form of "hope", not of "hop"
                     found |= dict.fromkeys(verb.forms, verb)
         for verb in filter(None, map(irregular_verb, lists()["irregular"])):
@@ -241,11 +241,11 @@ def times(rules: GrammarRules, token: Token) -> Iterator[Wrong]:
             yield "condition", "VERB:TENSE", had[0].i, had[0].i + 1, "would have"
     if token.lower_ in ("for", "since") and token.dep_ == "case":
         noun, above = token.head, token.head.head
-        perfect = any(t.lower_ in ("have", "has", "'ve", "had") for t in _children(above, "aux"))
+        is_perfect = any(t.lower_ in ("have", "has", "'ve", "had") for t in _children(above, "aux"))
         unit = noun.lower_ in rules.lists["units"] and bool(_children(noun, "nummod", "amod"))
         if (
             noun.dep_.startswith("obl")
-            and perfect
+            and is_perfect
             and unit == (token.lower_ == "for")
             and (unit or _YEAR.fullmatch(noun.text) or noun.tag_ == "NNP")
         ):

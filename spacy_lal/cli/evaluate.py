@@ -139,9 +139,9 @@ def _setting(row: Mapping[str, Any]) -> str:
 
 def _show(report: Mapping[str, Any]) -> None:
     if "kinds" in report:
-        header = ("", "pairs", "found", "marked elsewhere", "right marked", "right words marked")
+        of_pairs = ("pairs", "found", "marked elsewhere", "right marked", "right words marked")
         kinds = report["kinds"] | {"all": report["all"]}
-        _table(header, [(kind, *of.values()) for kind, of in kinds.items()])
+        _table(("", *of_pairs), [(kind, *of.values()) for kind, of in kinds.items()])
         return
     results = report["results"]
     if "certainty" in results[0]:
