@@ -23,6 +23,7 @@ there, "" for nothing."""
 Rule = Callable[["GrammarRules", Token], Iterator[Wrong]]
 
 FINITE = ("VBZ", "VBP", "VBD", "MD")
+"""Tags of finite verbs."""
 _BE = frozenset(["is", "are", "was", "were", "am"])
 _OTHER_NUMBER = {"is": "are", "are": "is", "was": "were", "were": "was", "has": "have"}
 _OTHER_NUMBER |= {"have": "has", "does": "do", "do": "does"}
@@ -449,3 +450,4 @@ RULES: tuple[Rule, ...] = (
     *(agreement, forms, gerund_or_infinitive, times, nouns),
     *(prepositions, questions, pronouns, predicates),
 )
+"""All rules."""

@@ -29,8 +29,10 @@ from ..trees.tree import ROOT_LABELS, ConstituentTree, LabelledSpan
 from .checks import check_outputs, clear_errors
 from .convert import FORMATS
 
-SUFFIXES = {".m2": "m2", ".tsv": "tsv", ".json": "character-edits"}
-SUFFIXES |= dict.fromkeys(CONLLU, "conllu")
+SUFFIXES = {
+    **{".m2": "m2", ".tsv": "tsv", ".json": "character-edits"},
+    **dict.fromkeys(CONLLU, "conllu"),
+}
 """Formats by suffix; other files have bracketed trees."""
 BRACKETED = {"brackets", "ctb", "ftb", "ptb", "vtb"}
 """Formats of bracketed trees."""

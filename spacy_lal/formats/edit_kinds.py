@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 OTHER = "OTHER"
+"""The kind of a correction that no rule names."""
 CLASSES = {
     **dict.fromkeys(("DT", "PDT", "PRP$", "WP$"), "DET"),
     **dict.fromkeys(("PRP", "WP", "WDT", "EX"), "PRON"),
@@ -27,6 +28,7 @@ AUXILIARIES = frozenset(
         *("does", "did", "'ve", "'s", "'d", "'m", "'re", "'ll", "wo", "ca"),
     }
 )
+"""Forms of be, have and do, and modals."""
 CONJUNCTIONS = frozenset(
     {"because", "although", "though", "if", "whether", "unless", "while", "than", "that"}
 )

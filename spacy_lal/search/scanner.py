@@ -11,6 +11,7 @@ T = TypeVar("T")
 DEEPEST = 100
 """Brackets and conditions in each other at most: recursion stays below Python's limit."""
 SIGN = re.compile(r"__|_ROOT_|&&|==|\S")
+"""A sign of either language that isn't a name, a string or a regular expression."""
 _SPACE = re.compile(r"\s*")
 
 

@@ -17,7 +17,9 @@ RUNNING = {
     "serve": "MODEL",
     "silver": "MODEL IN OUT --trees 0",
 }
-NOT_RUNNING = {"convert", "score", "import", "corrupt", "edit", "inspect", "package", "search"}
+NOT_RUNNING = {
+    *("convert", "corrupt", "download", "edit", "import", "inspect", "package", "score", "search"),
+}
 
 
 def test_all_commands_are_known() -> None:

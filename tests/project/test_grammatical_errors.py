@@ -297,7 +297,7 @@ def test_train_kinds(project: Path, tmp_path: Path, run_here: Callable[..., str]
         "projects/realec",
         data=str(TOY_GED / "train.tsv"),
         raw_text=str(text),
-        kinds_text=" --aside 20=corpus/kinds/edited-train.txt",
+        kinds_text=" --aside 3=corpus/kinds/edited-train.txt",
         encoder=str(tmp_path),
         kinds_begin="null",
         train_options=f"{FEW_STEPS} {ON_ENCODER}",
