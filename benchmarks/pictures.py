@@ -156,7 +156,7 @@ def drawn() -> dict[str, str]:
 
 def speed_svg(figures: Mapping[str, Mapping[str, float]]) -> str:
     """Return a picture of F1 by words a second, two points a pipeline, on a logarithmic scale."""
-    fastest, slowest, low, high = 4000, 200, 87.0, 90.5
+    fastest, slowest, low, high = 6000, 200, 87.0, 90.5
 
     def place(speed: float, score: float) -> tuple[float, float]:
         across = log(speed / slowest) / log(fastest / slowest)

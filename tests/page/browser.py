@@ -458,6 +458,8 @@ def test_downloads(page: Browser) -> None:
 
 
 def test_sizes(page: Browser) -> None:
+    # the first picture, too, is turned only if it is wider than the page
+    assert page.js("document.getElementById('turn').ariaPressed") == "false"
     show(page, "tree")
     wide = "Number(document.querySelector('#picture svg').getAttribute('width'))"
     before = page.js(wide)

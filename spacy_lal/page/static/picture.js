@@ -83,7 +83,10 @@ function drawn(answer, view, beside) {
   const across = answer.pictures[view];
   if (across === undefined) return [make("p", `${answer.model} does not show this.`, { class: "why" })];
   const down = answer.turned[view];
-  const room = $("pictures").clientWidth / (beside && innerWidth > 600 ? 2 : 1);
+  const place = $("pictures");
+  // before the first answer the place itself takes no room
+  const width = place.clientWidth || place.parentElement.clientWidth;
+  const room = width / (beside && innerWidth > 600 ? 2 : 1);
   const turned = Boolean(down) && (turn ?? widthOf(across) > room);
   if (down) made[view].turned = turned;
   return parsed(turned ? down : across);
