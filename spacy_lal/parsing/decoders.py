@@ -56,8 +56,10 @@ class MinimumBayesRisk:
     several_heads: float | None = None
 
     def __post_init__(self) -> None:
-        if self.threshold is not None and not 0 <= self.threshold < 1:
-            raise ValueError(f"threshold must be at least 0 and below 1, got {self.threshold}")
+        for name in ("threshold", "several_heads"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < 1:
+                raise ValueError(f"{name} must be at least 0 and below 1, got {value}")
 
     def __call__(self, trees: Trees) -> FoundTrees:
         return trees.mbr(self.threshold, self.arc_weight, several_heads=self.several_heads)

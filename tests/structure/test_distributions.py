@@ -272,8 +272,10 @@ def test_a_tree_with_heads_takes_constituents_of_several_heads_that_fit_in(case)
 
 
 def test_threshold_is_a_probability() -> None:
-    with pytest.raises(ValueError, match=r"got 1\.5"):
+    with pytest.raises(ValueError, match=r"threshold .* got 1\.5"):
         MinimumBayesRisk(1.5)
+    with pytest.raises(ValueError, match=r"several_heads .* got 1\.5"):
+        MinimumBayesRisk(several_heads=1.5)
 
 
 @pytest.mark.parametrize("rank", [None, 2])
