@@ -21,6 +21,9 @@ def train(
     every: Annotated[
         int, typer.Option("--checkpoint-steps", min=0, help="Also write one every N steps.")
     ] = 0,
+    minutes: Annotated[
+        float, typer.Option(min=0, help="End after so many minutes of training; 0: by the config.")
+    ] = 0.0,
     code: Annotated[
         Path | None, typer.Option("--code", "-c", help="Python file to import first.", exists=True)
     ] = None,
@@ -31,7 +34,8 @@ def train(
 
     The result is the same as if training had never stopped. All other options are settings of the
     config, such as --training.max_steps 1000. OUTPUT keeps the checkpoint after training, so you
-    can continue with a larger max_steps; else delete the checkpoint.
+    can continue with a larger max_steps; else delete the checkpoint. With the learning
+    rate spacy-lal.falling.v1, the rate is zero at the end, whether steps or minutes end training.
     """
     from spacy.cli._util import (
         import_code,
@@ -82,7 +86,9 @@ def train(
         with clear_errors("train"), show_validation_error(config, hint_fill=False):
             nlp = init_nlp(raw, use_gpu=use_gpu)
         try:
-            train_pipeline(nlp, output, run, resume=state, every=every, use_gpu=use_gpu)
+            train_pipeline(
+                nlp, output, run, resume=state, every=every, minutes=minutes, use_gpu=use_gpu
+            )
         except (CheckpointError, CorpusError, NotImplementedError, OSError) as error:
             with clear_errors("train"):
                 raise error

@@ -86,13 +86,20 @@ class Progress:
     exhausted: bool = False
     finished: bool = False
 
-    def over(self, max_steps: int, patience: int) -> bool:
-        """Return whether training stops; as in spaCy, after max_steps + 1 updates."""
+    def share(self, max_steps: int, limit: float) -> float:
+        """Return the share of the training that is over. limit: seconds; 0 for none."""
+        by_steps = self.steps / max_steps if max_steps else 0.0
+        return max(by_steps, self.seconds / limit if limit else 0.0)
+
+    def over(self, max_steps: int, patience: int, limit: float = 0.0) -> bool:
+        """Return whether training stops; as in spaCy, after max_steps + 1 updates. limit: seconds;
+        0 for none."""
         if self.exhausted or not self.results:
             return self.exhausted
         last = self.steps - 1
         best = -max((score, -step) for score, step in self.results)[1]
-        return bool(patience and last - best >= patience) or bool(max_steps and last >= max_steps)
+        too_long = bool(max_steps and last >= max_steps) or bool(limit and self.seconds >= limit)
+        return too_long or bool(patience and last - best >= patience)
 
 
 @dataclass

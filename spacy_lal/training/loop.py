@@ -31,6 +31,7 @@ from wasabi import msg
 
 from ..formats.files import remove_unfinished, replace_folder
 from .checkpoint import Saved, models_of, random_state, with_own_random
+from .schedules import tell_share
 
 MAY_CHANGE = ("training.max_steps", "training.patience", "training.logger")
 """Settings that decide when training stops and what it prints, not its results."""
@@ -50,6 +51,7 @@ def train(
     *,
     resume: dict[str, Any] | None = None,
     every: int = 0,
+    minutes: float = 0.0,
     use_gpu: int = -1,
 ) -> None:
     """Train a pipeline, and write checkpoints from which training resumes to the same result.
@@ -58,6 +60,7 @@ def train(
     run: description of the training, kept with the checkpoint. resume: the state of the checkpoint
         in `output`, None to begin anew.
     every: steps between checkpoints beside those after evaluations; 0 for none.
+    minutes: after these, training ends with an evaluation; 0 for no limit.
     Raises CheckpointError if a checkpoint doesn't fit the pipeline or the data, CorpusError for
     unreadable development data.
     """
@@ -111,9 +114,9 @@ def train(
     with nlp.select_pipes(disable=frozen):
         log_step, finalize_logger = settings["logger"](nlp, sys.stdout, sys.stderr)
     began = default_timer() - progress.seconds
-    max_steps, patience = settings["max_steps"], settings["patience"]
+    max_steps, patience, limit = settings["max_steps"], settings["patience"], 60 * minutes
     try:
-        while not progress.over(max_steps, patience):
+        while not progress.over(max_steps, patience, limit):
             epoch, batch = next(batches, (0, None))
             if batch is None:
                 progress.exhausted = True
@@ -121,9 +124,11 @@ def train(
             step = progress.steps
             if settings["before_update"]:
                 settings["before_update"](nlp, {"step": step, "epoch": epoch})
+            tell_share(progress.share(max_steps, limit))
             _update(nlp, batch, optimizer, progress.losses, settings)
             score, scores = None, None
-            evaluated = step % settings["eval_frequency"] == 0
+            last = limit and default_timer() - began >= limit
+            evaluated = last or step % settings["eval_frequency"] == 0
             if evaluated:
                 with nlp.use_params(optimizer.averages):
                     score, scores = evaluate()

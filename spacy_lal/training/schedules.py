@@ -1,4 +1,5 @@
-"""Learning rates: `spacy-lal.inverse_sqrt.v1`, and `spacy-lal.plateau.v1` with its logger."""
+"""Learning rates: `spacy-lal.inverse_sqrt.v1`, `spacy-lal.falling.v1`, and `spacy-lal.plateau.v1`
+with its logger."""
 
 import math
 import warnings
@@ -30,6 +31,45 @@ def make_inverse_sqrt(factor: float, warmup_steps: int) -> Iterator[float]:
             f"warmup_steps of spacy-lal.inverse_sqrt.v1 must be at least 1, not {warmup_steps}"
         )
     return (factor * min(t**-0.5, t * warmup_steps**-1.5) for t in count(1))
+
+
+@dataclass(eq=False)
+class Falling(Iterator[float]):
+    """The schedule of Li et al. 2020 (Budgeted training, section 4.1, "linear"), with a warm-up.
+
+    The rate rises linearly to learn_rate at update warmup_steps, and falls linearly in training, to
+    zero at its end: after `training.max_steps`, or the minutes of `lal train --minutes`, whichever
+    is nearer. Only `lal train` tells how near the end is.
+    """
+
+    learn_rate: float
+    warmup_steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.updates = 0
+        self.share: float | None = None
+        """Share of the training that is over; None where nobody says."""
+        _FALLING.add(self)
+
+    def __next__(self) -> float:
+        self.updates += 1
+        if self.updates == 3 and self.share is None:
+            warnings.warn(
+                "spacy-lal.falling.v1 doesn't know when training ends: use `lal train`, with "
+                "training.max_steps or --minutes",
+                stacklevel=2,
+            )
+        rising = min(1.0, self.updates / self.warmup_steps) if self.warmup_steps else 1.0
+        return self.learn_rate * rising * max(0.0, 1 - (self.share or 0.0))
+
+
+_FALLING: WeakSet[Falling] = WeakSet()
+
+
+def tell_share(share: float) -> None:
+    """Tell every `spacy-lal.falling.v1` which share of the training is over."""
+    for schedule in _FALLING:
+        schedule.share = share
 
 
 @dataclass(eq=False)
