@@ -33,9 +33,13 @@ def make_inverse_sqrt(factor: float, warmup_steps: int) -> Iterator[float]:
     return (factor * min(t**-0.5, t * warmup_steps**-1.5) for t in count(1))
 
 
+def _risen(updates: int, warmup_steps: int) -> float:
+    return min(1.0, updates / warmup_steps) if warmup_steps else 1.0
+
+
 @dataclass(eq=False)
 class Falling(Iterator[float]):
-    """The schedule of Li et al. 2020 (Budgeted training, section 4.1, "linear"), with a warm-up.
+    """The linear schedule of Li et al. 2020 (Budgeted Training), with a warm-up.
 
     The rate rises linearly to learn_rate at update warmup_steps, and falls linearly in training, to
     zero at its end: after `training.max_steps`, or the minutes of `lal train --minutes`, whichever
@@ -59,8 +63,8 @@ class Falling(Iterator[float]):
                 "training.max_steps or --minutes",
                 stacklevel=2,
             )
-        rising = min(1.0, self.updates / self.warmup_steps) if self.warmup_steps else 1.0
-        return self.learn_rate * rising * max(0.0, 1 - (self.share or 0.0))
+        left = max(0.0, 1 - (self.share or 0.0))
+        return self.learn_rate * _risen(self.updates, self.warmup_steps) * left
 
 
 _FALLING: WeakSet[Falling] = WeakSet()
@@ -116,8 +120,8 @@ class Plateau(Iterator[float]):
                 "spacy-lal.PlateauLogger.v1",
                 stacklevel=2,
             )
-        rising = min(1.0, self.updates / self.warmup_steps) if self.warmup_steps else 1.0
-        return self.learn_rate * rising * self.factor ** (self.falls or 0)
+        risen = _risen(self.updates, self.warmup_steps)
+        return self.learn_rate * risen * self.factor ** (self.falls or 0)
 
     def set_scores(self, checkpoints: list[tuple[float, int]]) -> None:
         """Count the rate's falls after all evaluations so far, as (score, step from 0)."""

@@ -67,8 +67,8 @@ def test_warns_where_nobody_says_how_near_the_end_is() -> None:
 
 
 def test_training_ends_after_its_minutes(tmp_path: Path) -> None:
-    """With an evaluation, though neither max_steps nor eval_frequency asks for one, a pipeline, and
-    a rate that has fallen."""
+    """With an evaluation, though neither max_steps nor eval_frequency asks for one, and a
+    pipeline."""
     nlp = spacy.blank("en")
     nlp.add_pipe("lal_constituency")
     config = nlp.config.copy()
