@@ -33,7 +33,7 @@ import typer
 from spacy.tokens import Doc
 from wasabi import msg
 
-from spacy_lal.annotations.grammar_errors import CORRECT, set_errors
+from spacy_lal.annotations.grammar_errors import CORRECT, Correction, set_errors
 from spacy_lal.artificial_errors.corrupt import MISSING, REPLACED, UNNECESSARY
 from spacy_lal.artificial_errors.english import plural, regular
 from spacy_lal.formats.docbins import write_spacy
@@ -60,11 +60,11 @@ class Template(NamedTuple):
 
 class Sentence(NamedTuple):
     """The wrong sentence, "" if there is none, with brackets around its errors; the right one; and
-    labels of the errors."""
+    labels of the errors with what is right there, before them if words are missing."""
 
     wrong: str
     right: str
-    labels: list[str]
+    labels: list[tuple[str, str]]
 
 
 def forms_of(kind: str, word: str) -> Forms:
@@ -116,14 +116,15 @@ def filled(template: Template, words: dict[str, list[Forms]], rng: random.Random
         return chosen[name, number]["+" if rest else form or ""]
 
     text = _SLOT.sub(word, template.text)
-    labels = []
+    labels: list[tuple[str, str]] = []
 
     def wrong(error: re.Match[str]) -> str:
         old, new, behind = error.groups()
         operation = REPLACED if old else MISSING
         if old and f" {new}".endswith(f" {old}"):
             operation = MISSING
-        labels.append(f"{operation if new else UNNECESSARY}:{template.label}")
+        missing = new.removesuffix(old).strip() if operation == MISSING else new
+        labels.append((f"{operation if new else UNNECESSARY}:{template.label}", missing))
         return f"[{old}]{behind}" if old else f"[{behind.strip()}]"
 
     if "|" not in text:
@@ -161,16 +162,18 @@ def docs_of(sentence: Sentence, nlp: spacy.Language) -> Iterator[Doc]:
         parts = re.split(r"[\[\]]", sentence.wrong)
         doc = nlp.make_doc("".join(parts))
         labels = [CORRECT] * len(doc)
+        corrections: dict[int, list[Correction]] = {}
         start = 0
         for number, part in enumerate(parts):
             inside = doc.char_span(start, start + len(part), alignment_mode="expand")
             if number % 2 and inside is not None:
-                label = sentence.labels[number // 2]
+                label, right = sentence.labels[number // 2]
+                corrections[inside.start] = [Correction(right, 1.0)]
                 # of a word after a missing one, the first token
                 end = inside.start + 1 if label.startswith(MISSING) else inside.end
                 labels[inside.start : end] = [label] * (end - inside.start)
             start += len(part)
-        set_errors(doc, labels)
+        set_errors(doc, labels, begins=corrections, corrections=corrections)
         yield doc
     doc = nlp.make_doc(sentence.right)
     set_errors(doc, [CORRECT] * len(doc))

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from operator import attrgetter
 from random import Random
+from typing import NamedTuple
 
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..annotations.grammar_errors import CORRECT, ERROR, set_errors
+from ..annotations.grammar_errors import CORRECT, ERROR, Correction, set_errors
 from ..formats.edit_kinds import kind_of
 from ..formats.parallel import in_common
 from .error_model import ErrorModel
@@ -28,6 +29,16 @@ _SHAPE = 1.5
 _LEFT = frozenset(",.;:!?)]}%…")
 
 
+class Corrupted(NamedTuple):
+    """A sentence with errors: its words, whether whitespace follows each, labels, and, where an
+    error begins, what would be right there (`annotations.grammar_errors.set_errors`)."""
+
+    words: list[str]
+    spaces: list[bool]
+    labels: list[str]
+    corrections: dict[int, str]
+
+
 def corrupt_words(
     words: Sequence[str],
     spaces: Sequence[bool],
@@ -38,8 +49,8 @@ def corrupt_words(
     types: bool = False,
     tags: Sequence[str] = (),
     sites: Sequence[Site] = (),
-) -> tuple[list[str], list[bool], list[str]]:
-    """Return a sentence with errors: its words, spaces and labels.
+) -> Corrupted:
+    """Return a sentence with errors.
 
     words, spaces: the tokens, and whether whitespace follows each.
     rate: the expected share of tokens that are errors, from 0 to 1.
@@ -65,7 +76,7 @@ def corrupt_words(
     while time < own_rate * len(words):
         wanted, time = wanted + 1, time + random.expovariate(1.0)
     if not wanted:
-        return list(words), list(spaces), [CORRECT] * len(words)
+        return Corrupted(list(words), list(spaces), [CORRECT] * len(words), {})
     changes = draw_changes(words, spaces, model, wanted, random, sites)
     return apply_changes(words, spaces, changes, model, types=types, tags=tags)
 
@@ -78,8 +89,8 @@ def apply_changes(
     *,
     types: bool = False,
     tags: Sequence[str] = (),
-) -> tuple[list[str], list[bool], list[str]]:
-    """Apply ordered changes that don't overlap; return the results of `corrupt_words`."""
+) -> Corrupted:
+    """Apply ordered changes that don't overlap."""
     steps: list[tuple[Change, str]] = []
     read = 0
     for change in [*(_trimmed(c, words) for c in changes), Change(len(words), len(words), ())]:
@@ -91,14 +102,17 @@ def apply_changes(
     found: list[str] = []
     between: list[bool] = []
     labels: list[str] = []
+    corrections: dict[int, str] = {}
     first = first_word(words)
     capital = -1  # place of the word with the sentence's capital
     missing = CORRECT  # the label of the next word, if one is missing before it
+    gone = ""  # the missing words
     for (start, end, new, _), label in steps:
         old = words[start:end]
         space = spaces[end - 1] if old else True
         if not new:
             missing = missing or (MISSING + label[1:] if old else CORRECT)
+            gone = " ".join([*([gone] if gone else []), *old])
             if found and old:
                 between[-1] = _space_without(old, found[-1], between[-1], space)
             continue
@@ -107,11 +121,15 @@ def apply_changes(
             inside = [not _attaches(word) for word in new[1:]]
         if label and found and _attaches(new[0]) != bool(old and _attaches(old[0])):
             between[-1] = not _attaches(new[0])
+        if label:
+            corrections[len(found)] = " ".join(old)
         for word, after in zip(new, [*inside, space], strict=True):
             if start <= first < end and word == words[first]:
                 capital = len(found)
+            if missing and not label and not word.isspace():
+                corrections[len(found)] = gone
             labels.append(label or (CORRECT if word.isspace() else missing))
-            missing = missing if word.isspace() else CORRECT
+            missing, gone = (missing, gone) if word.isspace() else (CORRECT, "")
             found.append(word)
             between.append(after)
     begins = first_word(found)
@@ -121,10 +139,10 @@ def apply_changes(
         if capital not in (-1, begins) and uncapitalised(words[first]) in model.words:
             found[capital] = uncapitalised(words[first])
     if found == list(words):
-        return list(words), list(spaces), [CORRECT] * len(words)
+        return Corrupted(list(words), list(spaces), [CORRECT] * len(words), {})
     if not types:
         labels = [ERROR if label else CORRECT for label in labels]
-    return found, between, labels
+    return Corrupted(found, between, labels, corrections)
 
 
 def draw_changes(
@@ -186,12 +204,13 @@ def corrupt_doc(
 ) -> Doc:
     """Return a new Doc with errors, labelled in `doc.spans["errors"]`. Each sentence has its own
     `sentence_random`; a Doc without boundaries is one sentence. Of the annotation, only sentence
-    boundaries and whitespace are kept. rules: place errors by tags and heads, too; kinds are
-    known in text with tags."""
+    boundaries and whitespace are kept. types: labels by kind, with corrections. rules: place errors
+    by tags and heads, too; kinds are known in text with tags."""
     words: list[str] = []
     spaces: list[bool] = []
     labels: list[str] = []
     starts: list[bool | int | None] = []
+    corrections: dict[int, list[Correction]] = {}
     has_sentences = doc.has_annotation("SENT_START")
     for sentence in doc.sents if has_sentences else [doc[:]]:
         old = [token.text for token in sentence]
@@ -202,13 +221,15 @@ def corrupt_doc(
         new = corrupt_words(
             old, whitespace, model, rate, random, types=types, tags=tags, sites=sites
         )
-        words += new[0]
-        spaces += new[1]
-        labels += new[2]
-        starts += [at == 0 for at in range(len(new[0]))]
+        for at, right in new.corrections.items() if types else ():
+            corrections[len(words) + at] = [Correction(right, 1.0)]
+        words += new.words
+        spaces += new.spaces
+        labels += new.labels
+        starts += [at == 0 for at in range(len(new.words))]
     sent_starts = starts if has_sentences else None
     corrupted = Doc(vocab, words=words, spaces=spaces, sent_starts=sent_starts)
-    set_errors(corrupted, labels)
+    set_errors(corrupted, labels, begins=corrections, corrections=corrections if types else None)
     return corrupted
 
 

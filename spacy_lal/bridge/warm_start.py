@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import zip_longest
 
@@ -9,7 +10,7 @@ import torch
 from thinc.api import Model, PyTorchShim, Shim
 from torch import Tensor
 
-from ..annotations.grammar_errors import ERROR
+from ..annotations.grammar_errors import ERROR, type_of
 from ..layers.role_paths import path_rows
 from .shim import TorchShim, torch_shims
 from .weights import Header
@@ -63,12 +64,11 @@ def adopt_vocabulary(model: Model, source: Model) -> None:
 def take_weights(model: Model, source: Model) -> tuple[int, int]:
     """Copies every parameter of `source` that fits one of the same name in `model`.
 
-    Rows of labels, tags or relations are matched by name, types of errors begin as errors without
-    types, rows of words by the vocabulary from
-    `adopt_vocabulary`. Where only one model has vectors behind the same embedding, the embedding's
-    columns are copied and the other columns begin as zero. Static vectors stay. Returns two numbers
-    of
-    values: copied ones, and all of `model`."""
+    Rows of labels, tags or relations are matched by name, rows of words by the vocabulary from
+    `adopt_vocabulary`; types of errors begin as errors without types, edits as their types. Where
+    only one model has vectors behind the same embedding, the embedding's columns are copied and the
+    other columns begin as zero. Static vectors stay. Returns two numbers of values: copied ones,
+    and all of `model`."""
     taken = total = 0
     embedded = max(_embedding_widths(model) & _embedding_widths(source), default=0)
     for mine, theirs in _pairs(model, source):
@@ -109,10 +109,10 @@ def _take(
             value[:] = given[0]
         if name == CONTENT:
             value, given = value.T, given.T
-        if ERROR in given_rows and ERROR not in rows:
-            # all types together are as probable as errors were
-            each = math.log(len(rows) - 1) if name.endswith("bias") else 0.0
-            value[:] = given[given_rows.index(ERROR)] - each
+        if any(isinstance(row, str) and type_of(row) != row for row in rows) or (
+            ERROR in given_rows and ERROR not in rows
+        ):
+            return _take_types(value, given, rows, given_rows, name.endswith("bias"))
         return _take_rows(value, given, rows, given_rows)
     if rows or given_rows:
         return 0
@@ -150,6 +150,23 @@ def _take_rows(
     to, source = (torch.tensor(rows) for rows in zip(*pairs, strict=True))
     value[to] = given[source]
     return value[0].numel() * len(pairs)
+
+
+def _take_types(
+    value: Tensor, given: Tensor, ours: Sequence[Hashable], known: Sequence[Hashable], bias: bool
+) -> int:
+    """Copies rows of errors: a label's own, or else its type's, or else that of errors without
+    types. What shares a row is as probable together as it was."""
+    index = {name: row for row, name in enumerate(known)}
+    sources = [
+        next((at for at in (name, type_of(str(name)), ERROR) if at in index), None) for name in ours
+    ]
+    sharing = Counter(sources)
+    for row, source in enumerate(sources):
+        if source is not None:
+            shift = math.log(sharing[source]) if bias else 0.0
+            value[row] = given[index[source]] - shift
+    return value[0].numel() * (len(ours) - sharing[None])
 
 
 def _take_columns(value: Tensor, given: Tensor, embedded: int, width: int, given_width: int) -> int:

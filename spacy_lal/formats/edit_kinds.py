@@ -43,6 +43,8 @@ _BY_CLASS = {
 }
 _CLOSED = {word: name for name, words in _BY_CLASS.items() for word in words.split()}
 """Parts of speech of words whose tags are unknown."""
+CLOSED = frozenset(_CLOSED) | AUXILIARIES
+"""Words of closed classes."""
 _AGREEING = (
     *(frozenset(pair.split()) for pair in ("is are", "is am", "am are", "was were", "has have")),
     *(frozenset(pair.split()) for pair in ("does do", "'s 're", "'s are", "'ve has")),

@@ -1,7 +1,7 @@
 """`gec_detector`: grammatical errors by attention over layers (Kaneko and Komachi 2019)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 from numbers import Real
@@ -16,10 +16,22 @@ from spacy.training import Example, validate_examples, validate_get_examples
 from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d
 
-from ..annotations.grammar_errors import CORRECT, ERROR, ERRORS_KEY, get_errors, set_errors
+from ..annotations.grammar_errors import (
+    CORRECT,
+    EDIT,
+    ERROR,
+    ERRORS_KEY,
+    get_errors,
+    set_errors,
+    span_corrections,
+    type_of,
+)
+from ..annotations.span_groups import current_spans
 from ..batching.sentences import sentence_starts
 from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, count, same_tokens
+from .edits import edits_of
+from .suggestions import Suggester
 
 _EMBEDDING = {"@architectures": "spacy-lal.WordAffixEmbed.v1", "word_width": 128, "affix_width": 32}
 DEFAULT_MODEL = {
@@ -33,8 +45,12 @@ DOUBT = 0.05
 CERTAIN = 1.0 - 1e-9
 """Largest probability for odds, which would be infinite at 1."""
 
-UNKNOWN = -2
-"""Target of an error of unknown type."""
+RIGHT, ANY = "right", " *"
+"""Names of a correct token's label, and, behind a type, of all labels of that type."""
+EDIT_COUNT = 20
+"""How often an edit is in the training data if it is a label."""
+WORD_COUNT = 5
+"""How often a right word is there if others may be misspellings of it."""
 
 Probabilities = list[NDArray[numpy.float32]]
 
@@ -105,9 +121,10 @@ class ErrorDetector(WeightsPipe):
         warm_start: str | None = None,
     ) -> None:
         """Read the types of errors from labels or else the training data, and set up the model.
-        Beside other types, `ERROR` is none of them, but an error of unknown type.
+        Beside other types, `ERROR` is none of them, but an error of unknown type. Where errors have
+        corrections, the edits seen `EDIT_COUNT` times become labels, too (`ged.edits`).
         warm_start: a trained pipeline; its detector's weights are copied where they fit, and every
-        type begins as its `ERROR`.
+        type begins as its `ERROR`, every edit as its type.
         Raises ValueError if no example has errors."""
         validate_get_examples(get_examples, f"{self.name}.initialize")
         counts = count(get_examples(), partial(read_errors, key=self.spans_key))
@@ -123,39 +140,54 @@ class ErrorDetector(WeightsPipe):
         counts.tell_lacking(self.name, "errors", "are not annotated")
         known = self.cfg["labels"]
         types = set(found) - {ERROR} or {ERROR}
-        self.cfg["labels"] = labels or [*known, *sorted(types - set(known))]
+        often = {label for label, n in counts.names["edits"].items() if n >= EDIT_COUNT}
+        self.cfg["labels"] = labels or [*known, *sorted((types | often) - set(known))]
+        if any(EDIT in label for label in self.labels):
+            words = counts.names["words"].most_common()
+            self.cfg["words"] = [word for word, n in words if n >= WORD_COUNT]
         self._initialize_weights(get_examples, counts.sample, warm_start, nlp)
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
         """Return the mean cross-entropy of words with known gold and every score's gradient. An
-        error of unknown type counts by the sum of the probabilities of all types."""
+        error of unknown type or correction counts by the sum of the probabilities of all labels
+        that it may have."""
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
-        index = {label: k for k, label in enumerate([CORRECT, *self.labels])}
-        labels = [gold_errors(example, self.spans_key) for example in examples]
+        gold = [label for example in examples for label in gold_labels(example, self.spans_key)]
         # "", a correct token's, is no name
-        named = Counter(name for of in labels for name in of if name and name != ERROR)
-        self._warn_unknown("labels", named)
-        unknown = -1 if ERROR in index else UNKNOWN
-        gold = [
-            index.get(label, unknown if label == ERROR else -1)
-            if label is not None and not token.is_space
-            else -1
-            for example, doc_labels in zip(examples, labels, strict=True)
-            for token, label in zip(example.predicted, doc_labels, strict=True)
-        ]
-        logits = xp2torch(scores).detach().clone().requires_grad_()
-        weights = torch.full((len(index),), self.error_weight, device=logits.device)
-        weights[0] = 1.0
-        targets = torch.tensor(gold, dtype=torch.long, device=logits.device)
-        untyped = targets == UNKNOWN
-        types = torch.log_softmax(logits[untyped], -1)[:, 1:].logsumexp(-1)
-        loss = torch.nn.functional.cross_entropy(
-            logits, targets.masked_fill(untyped, -1), weights, ignore_index=-1, reduction="sum"
+        self._warn_unknown(
+            "labels", Counter(of[0] for of in gold if of and of[0] not in ("", ERROR))
         )
-        loss = (loss - self.error_weight * types.sum()) / max(1, int((targets != -1).sum()))
+        choices = self._choices()
+        tokens = (token for example in examples for token in example.predicted)
+        names = [
+            "" if of is None or token.is_space else _choice(*of, choices)
+            for token, of in zip(tokens, gold, strict=True)
+        ]
+        known = [k for k, name in enumerate(names) if name]
+        used = {name: k for k, name in enumerate(dict.fromkeys(names[k] for k in known))}
+        logits = xp2torch(scores).detach().clone().requires_grad_()
+        barred = torch.full((len(used), logits.shape[1]), -torch.inf)
+        for name, k in used.items():
+            barred[k, choices[name]] = 0.0
+        targets = torch.tensor([used[names[k]] for k in known], dtype=torch.long)
+        weights = torch.tensor([1.0 if name == RIGHT else self.error_weight for name in used])
+        log_p = torch.log_softmax(logits[known], -1) + barred.to(logits.device)[targets]
+        loss = -(weights[targets].to(logits.device) * log_p.logsumexp(-1)).sum() / max(
+            1, len(known)
+        )
         loss.backward()
         return float(loss.detach()), cast(Floats2d, torch2xp(cast(torch.Tensor, logits.grad)))
+
+    def _choices(self) -> dict[str, list[int]]:
+        """Return the numbers of the labels that a token may have: by label, by a type whose edit is
+        unknown, and for an error of unknown type."""
+        choices = {RIGHT: [0], ERROR: [*range(1, len(self.labels) + 1)]}
+        choices |= {label: [k] for k, label in enumerate(self.labels, 1)}
+        choices[ERROR + ANY] = choices[ERROR]
+        for k, label in enumerate(self.labels, 1):
+            choices.setdefault(type_of(label) + ANY, []).append(k)
+        return choices
 
     def predict(self, docs: Iterable[Doc]) -> Probabilities:
         """Return the probabilities of each token's labels, "correct" first: [tokens, labels]."""
@@ -166,8 +198,14 @@ class ErrorDetector(WeightsPipe):
         return numpy.split(flat, numpy.cumsum([len(doc) for doc in docs]))[:-1]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Probabilities) -> None:
-        """Write the errors, and each token's error probability, 0 for whitespace."""
+        """Write the errors, each token's error probability, 0 for whitespace, and corrections if
+        the detector has learned any."""
         threshold = _checked_threshold(self.cfg["threshold"])
+        types = list(dict.fromkeys(map(type_of, self.labels)))
+        of_type = numpy.zeros((len(self.labels), len(types)), "f")
+        for k, label in enumerate(self.labels):
+            of_type[k, types.index(type_of(label))] = 1.0
+        suggest = Suggester(self.labels, self.cfg["words"]) if self.cfg.get("words") else None
         for doc, doc_probabilities in zip(docs, scores, strict=True):
             spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
             # as precise as a threshold, which may lie between two scores
@@ -176,36 +214,73 @@ class ErrorDetector(WeightsPipe):
             if self.error_cooccurrence:
                 starts = sentence_starts(doc, "split")
                 errors = with_cooccurrence(errors, starts, self.error_cooccurrence)
-            marked = (errors >= threshold) & ~spaces
-            types = doc_probabilities[:, 1:].argmax(1).tolist() if len(doc) else []
-            labels = [
-                self.labels[k] if here else CORRECT
-                for k, here in zip(types, marked.tolist(), strict=True)
-            ]
-            # the model judges each word by itself
-            begins = range(len(doc))
-            set_errors(doc, labels, errors.tolist(), key=self.spans_key, begins=begins)
+            sums = doc_probabilities[:, 1:] @ of_type
+            marked = {
+                i: types[int(sums[i].argmax())]
+                for i in numpy.flatnonzero((errors >= threshold) & ~spaces).tolist()
+            }
+            corrections, swapped = None, set[int]()
+            if suggest is not None:
+                words = [token.text for token in doc]
+                corrections, swapped = suggest(words, marked, doc_probabilities[:, 1:])
+            set_errors(
+                doc,
+                [marked.get(i, CORRECT) for i in range(len(doc))],
+                errors.tolist(),
+                key=self.spans_key,
+                # the model judges each word by itself, but two change places together
+                begins={*range(len(doc))} - swapped,
+                corrections=corrections,
+            )
 
 
 def read_errors(doc: Doc, counts: Counts, key: str) -> None:
-    """Count the types of errors in a Doc."""
+    """Count the types of errors and the edits in a Doc, and, beside corrections, right words."""
     if key not in doc.spans:
         counts.lacking["errors"] += 1
         return
-    types = (label for label in get_errors(doc, key) if label != CORRECT)
-    counts.names["labels"].update(types)
+    labels = get_errors(doc, key)
+    counts.names["labels"].update(label for label in labels if label != CORRECT)
+    if "corrections" in doc.spans[key].attrs:
+        edits = zip(labels, gold_edits(doc, key), strict=True)
+        counts.names["edits"].update(f"{label}{EDIT}{edit}" for label, edit in edits if edit)
+        right = (t.text for t, label in zip(doc, labels, strict=True) if label == CORRECT)
+        counts.names["words"].update(word for word in right if word.isalpha() and word.islower())
 
 
-def gold_errors(example: Example, key: str) -> list[str | None]:
-    """Return gold labels of predicted tokens, or None; one wrong gold token makes a token wrong."""
+def gold_edits(doc: Doc, key: str) -> list[str | None]:
+    """Return the edit of every token (`edits_of`), "" of correct ones, None where it is unknown."""
+    edits: list[str | None] = [""] * len(doc)
+    group = doc.spans[key]
+    known = zip(current_spans(group), span_corrections(group), strict=True)
+    for span, corrections in reversed(list(known)):
+        best = corrections[0].text if corrections else None
+        words = [token.text for token in span]
+        edits[span.start : span.end] = edits_of(words, span.label_, best)
+    return edits
+
+
+def gold_labels(example: Example, key: str) -> list[tuple[str, str | None] | None]:
+    """Return the gold type of errors and edit of every predicted token, or None. One wrong gold
+    token makes a token wrong; edits are known only where tokens are the same."""
     if key not in example.reference.spans:
         return [None] * len(example.predicted)
     labels = get_errors(example.reference, key)
     if same_tokens(example):
-        return list(labels)
+        return list(zip(labels, gold_edits(example.reference, key), strict=True))
     x2y = example.alignment.x2y
     parts = ([labels[int(k)] for k in x2y[i]] for i in range(len(example.predicted)))
-    return [max(of, key=lambda label: label != CORRECT, default=None) for of in parts]
+    found = (max(of, key=lambda label: label != CORRECT, default=None) for of in parts)
+    return [None if label is None else (label, None) for label in found]
+
+
+def _choice(type: str, edit: str | None, choices: Container[str]) -> str:
+    """Return the choice of an error's labels that fits best, "" without any."""
+    if type == CORRECT:
+        return RIGHT
+    label = f"{type}{EDIT}{edit}"
+    found = type + ANY if edit is None else label if edit and label in choices else type
+    return found if found in choices else ""
 
 
 def with_cooccurrence(

@@ -38,8 +38,8 @@ class LayerAttention(nn.Module):
     h [L,N,d], the outputs of L layers for N tokens -> logits [N, n_classes]. For every layer l and
     head j of J: v_lj = W_v h_l + b_v, k_lj = relu(W_k h_l + b_k), d/J features each, and a_lj = w_a
     · k_lj + b_a. With alpha_j = softmax over the layers of a_j, head j is the sum over layers of
-    alpha_lj v_lj. W_o classifies all heads side by side. Merged with W_v it is one small matrix, so
-    values are never computed, which halves the cost of a token.
+    alpha_lj v_lj. W_o classifies all heads side by side. Merged with W_v it is one small matrix if
+    there are few classes, so values are never computed, which halves the cost of a token.
     """
 
     def __init__(
@@ -70,6 +70,13 @@ class LayerAttention(nn.Module):
             return self.output(h[-1])
         n_layers, n_tokens, d = h.shape
         heads = (self.n_heads, d // self.n_heads)
+        n_classes = len(self.output.weight)
+        if self.pooling == "attention" and self.n_heads * n_classes > d:
+            # values are smaller than their votes for so many classes
+            v = torch.baddbmm(self.value_bias.unsqueeze(1), h, self.value.transpose(1, 2))
+            alpha = self.dropout(self._attention(h))
+            mixed = torch.einsum("lnj,lnjv->njv", alpha, v.unflatten(-1, heads))
+            return self.output(mixed.flatten(1))
         output = self.output.weight.view(-1, *heads)
         # each class's weights and biases by layer and head: [L,J,C,d], [L,J,C]
         values = torch.einsum("cjv,ljvd->ljcd", output, self.value.view(n_layers, *heads, d))
@@ -79,7 +86,7 @@ class LayerAttention(nn.Module):
             return mean + biases.sum(1).mean(0) + self.output.bias
         votes = torch.baddbmm(
             biases.flatten(1).unsqueeze(1), h, values.flatten(1, 2).transpose(1, 2)
-        ).view(n_layers, n_tokens, self.n_heads, len(self.output.weight))
+        ).view(n_layers, n_tokens, self.n_heads, n_classes)
         alpha = self.dropout(self._attention(h))
         return torch.einsum("lnj,lnjc->nc", alpha, votes) + self.output.bias
 

@@ -31,7 +31,7 @@ FRAME_COLUMNS = (
     *(*_PLACE, "frame", "predicate", "verb", "lemma", "roleset", "role", *_SPAN, "head", "score"),
 )
 """Columns of `frame_rows`."""
-ERROR_COLUMNS = (*_PLACE, "label", *_SPAN, "score")
+ERROR_COLUMNS = (*_PLACE, "label", *_SPAN, "score", "suggestion")
 """Columns of `error_rows`."""
 
 
@@ -91,8 +91,9 @@ def error_rows(docs: Doc | Iterable[Doc]) -> Iterator[Row]:
     """Yield a row for each grammatical error. Raises ValueError if tokens were merged or split
     since."""
     for places, doc in _placed(docs):
-        for span, label, score in grammar_errors(doc):
-            values = (label, span.start, span.end, span.text, score)
+        for span, label, score, suggestions in grammar_errors(doc):
+            best = suggestions[0].text if suggestions else None
+            values = (label, span.start, span.end, span.text, score, best)
             yield dict(zip(ERROR_COLUMNS, (*places[span.start], *values), strict=True))
 
 
