@@ -1,0 +1,62 @@
+"""The text of a Doc with its errors corrected."""
+
+from __future__ import annotations
+
+from spacy.tokens import Doc, Span
+
+from .grammar_errors import ERRORS_KEY, GrammarError, grammar_errors, is_missing
+
+LIKELY = 0.5
+"""Least probability of a suggestion that is made without asking."""
+_CLOSING = (",", ".", ";", ":", "!", "?", ")", "]", "}", "%", "…", "'s", "’s", "n't", "n’t")
+
+
+def corrected_text(doc: Doc, key: str = ERRORS_KEY, *, likely: float = LIKELY) -> str:
+    """Return the text with the best suggestion in the place of every error in `doc.spans[key]` that
+    has one of at least the probability `likely`. Errors without one stay as they are.
+
+    A word that comes to begin a sentence gets the capital of the word that did. Raises ValueError
+    if tokens were merged or split since the errors were found.
+    """
+    pieces: list[str] = []
+    done = 0
+    capital = False
+    for error in sorted(grammar_errors(doc, key), key=lambda error: error.span.start):
+        first, last = error.span.start, error.span.end
+        best = error.suggestions[0] if error.suggestions else None
+        if best is None or best.probability < likely or first < done:
+            continue
+        pieces += _kept(doc[done:first], capital)
+        capital = capital and first == done
+        begins = doc[first].text[:1].isupper() and (first == 0 or bool(doc[first].is_sent_start))
+        text = _in_sentence(error, best.text) if begins else best.text
+        behind = doc[last - 1].whitespace_
+        if not text:
+            if pieces and not behind:
+                pieces[-1] = pieces[-1].rstrip(" ")
+            capital = capital or begins
+        else:
+            if pieces and text.startswith(_CLOSING):
+                pieces[-1] = pieces[-1].rstrip(" ")
+            pieces.append((_capital(text) if capital or begins else text) + behind)
+            capital = False
+        done = last
+    return "".join([*pieces, *_kept(doc[done:], capital)])
+
+
+def _kept(span: Span, capital: bool) -> list[str]:
+    words = [token.text_with_ws for token in span]
+    return [_capital(words[0]), *words[1:]] if words and capital else words
+
+
+def _in_sentence(error: GrammarError, text: str) -> str:
+    """Return a suggestion for the beginning of a sentence; the word that began it loses its capital
+    behind a missing one."""
+    word = error.span.text
+    if not is_missing(error.label) or word.isupper():
+        return text
+    return text.removesuffix(word) + word[:1].lower() + word[1:]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

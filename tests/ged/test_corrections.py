@@ -1,0 +1,128 @@
+"""Edits beside types as a detector's labels: their loss, suggestions and corrected text."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy
+import pytest
+import spacy
+import torch
+from spacy.language import Language
+from spacy.training import Example
+
+from spacy_lal.annotations.corrected import corrected_text
+from spacy_lal.annotations.grammar_errors import (
+    Correction,
+    error_scores,
+    grammar_errors,
+    set_errors,
+)
+from spacy_lal.ged.suggestions import Suggester
+from tests.pipeline.toy_errors import MODEL, PLURAL, agreement_examples
+
+SVA = "R:VERB:SVA"
+
+
+def blank() -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("gec_detector", config={"model": MODEL})
+    return nlp
+
+
+def corrected_examples(nlp: Language, count: int) -> list[Example]:
+    """Sentences like "he walk today .", with what is right."""
+    examples = agreement_examples(nlp, count)
+    for example in examples:
+        doc = example.reference
+        wrong = bool(grammar_errors(doc))
+        plural, verb = doc[0].text in PLURAL, doc[1].text
+        right = verb.removesuffix("s") if plural else f"{verb}s"
+        found = {1: [Correction(right, 1.0)]} if wrong else {}
+        set_errors(doc, ["", SVA if wrong else "", "", ""], begins=found, corrections=found)
+    return examples
+
+
+def test_corrections_are_learned(tmp_path: Path) -> None:
+    spacy.util.fix_random_seed(1)
+    nlp = blank()
+    examples = corrected_examples(nlp, 150)
+    optimizer = nlp.initialize(lambda: examples)
+    pipe = nlp.get_pipe("gec_detector")
+    assert pipe.labels == (SVA, f"{SVA} -0+s", f"{SVA} -1+")
+    for _ in range(20):
+        for batch in spacy.util.minibatch(examples, 10):
+            nlp.update(list(batch), sgd=optimizer)
+    nlp.to_disk(tmp_path)
+    for of in (nlp, spacy.load(tmp_path)):
+        assert corrected_text(of("he walk today .")) == "he walks today ."
+        assert corrected_text(of("they reads often .")) == "they read often ."
+        assert corrected_text(of("she eats now .")) == "she eats now ."
+        (error,) = grammar_errors(of("we eats now ."))
+        assert (error.label, error.suggestions[0].text) == (SVA, "eat")
+        assert error.suggestions[0].probability > 0.9
+
+
+def test_an_error_of_unknown_correction_counts_by_the_sum() -> None:
+    nlp = blank()
+    known = corrected_examples(nlp, 150)
+    nlp.initialize(lambda: known)
+    pipe = nlp.get_pipe("gec_detector")
+    unknown = known[0].reference.copy()
+    set_errors(unknown, ["", SVA, "ERROR", ""])
+    rare = known[0].reference.copy()
+    set_errors(rare, ["", SVA, "", ""], corrections={1: [Correction("went", 1.0)]})
+    logits = numpy.asarray([[1, 0, 0, 2], [0, 2, 1, 1], [0, 1, 1, 1], [1, 1, 0, 0]], "float32")
+    p = numpy.exp(logits) / numpy.exp(logits).sum(1, keepdims=True)
+    right = p[0, 0] * p[3, 0]
+    for doc, wrong in (
+        (unknown, p[1, 1:].sum() * p[2, 1:].sum()),
+        (rare, p[1, 1] * p[2, 0]),
+    ):
+        loss, _ = pipe.get_loss([Example(known[0].predicted, doc)], logits)
+        assert loss == pytest.approx(-math.log(right * wrong) / 4, rel=1e-5)
+
+
+def test_edits_begin_as_their_types(tmp_path: Path) -> None:
+    typed = blank()
+    examples = corrected_examples(typed, 150)
+    for example in examples:
+        del example.reference.spans["errors"].attrs["corrections"]
+    typed.initialize(lambda: examples)
+    assert typed.get_pipe("gec_detector").labels == (SVA,)
+    typed.to_disk(tmp_path / "typed")
+    spacy.util.fix_random_seed(3)
+    nlp = blank()
+    gold = corrected_examples(nlp, 150)
+    pipe = nlp.get_pipe("gec_detector")
+    pipe.initialize(lambda: gold, nlp=nlp, warm_start=str(tmp_path / "typed"))
+    assert len(pipe.labels) == 3
+    with torch.no_grad():
+        for text in ("he walk today .", "they walk now ."):
+            assert error_scores(nlp(text)) == pytest.approx(error_scores(typed(text)), abs=1e-5)
+
+
+def test_suggestions_by_hand() -> None:
+    labels = ["R:SPELL", "R:WO", "R:WO <>", "U:DET", "M:DET", "M:DET +the", "M:DET +a"]
+    suggest = Suggester(labels, ["the", "house", "mouse", "horse"])
+    words = ["a", "hosue", "big", "the", "saw", "dog"]
+    p = numpy.zeros((6, 7), "float32")
+    p[0, 3] = 0.9
+    p[1, 0] = 0.8
+    p[2:4, 2] = 0.6
+    p[5, 4:] = 0.1, 0.5, 0.2
+    types = {0: "U:DET", 1: "R:SPELL", 2: "R:WO", 3: "R:WO", 5: "M:DET"}
+    found, seconds = suggest(words, types, p)
+    assert seconds == {3}
+    assert {i: [text for text, _ in of] for i, of in found.items()} == {
+        0: [""],
+        1: ["house"],
+        2: ["the big"],
+        5: ["the", "a"],
+    }
+    assert [q for _, q in found[5]] == pytest.approx([0.5 / 0.8, 0.2 / 0.8])
+    # alone, and with words that are right or like no other, nothing can be done
+    assert suggest(words, {2: "R:WO"}, p) == ({}, set())
+    assert suggest(["a", "house"], {1: "R:SPELL"}, p) == ({}, set())
+    assert suggest(["a", "xyzzy"], {1: "R:SPELL"}, p) == ({}, set())
