@@ -14,7 +14,14 @@ from spacy.vocab import Vocab
 
 from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies, set_errors
 from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
-from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, error_scores, grammar_errors
+from ..annotations.grammar_errors import (
+    CORRECT,
+    ERRORS_KEY,
+    Correction,
+    error_scores,
+    grammar_errors,
+    span_corrections,
+)
 from ..annotations.span_groups import current_spans, span_scores
 
 Record = dict[str, Any]
@@ -198,8 +205,12 @@ def _layers(doc: Doc, layers: Layers) -> Iterator[tuple[str, list[Any]]]:
             frames.append(place | {"spans": spans})
         yield "frames", frames
     if has("errors", ERRORS_KEY in doc.spans):
-        errors = grammar_errors(doc)
-        yield "errors", [_span(e.span, e.score) | {"label": e.label} for e in errors]
+        group = doc.spans[ERRORS_KEY] if ERRORS_KEY in doc.spans else SpanGroup(doc)
+        records = [_span(e.span, e.score) | {"label": e.label} for e in grammar_errors(doc)]
+        if "corrections" in group.attrs:
+            for record, known in zip(records, span_corrections(group), strict=True):
+                record["corrections"] = [[text, round(p, DIGITS)] for text, p in known]
+        yield "errors", records
     scores = error_scores(doc)
     if has("error_scores", scores is not None):
         yield "error_scores", [round(float(score), DIGITS) for score in scores or [0.0] * len(doc)]
@@ -250,7 +261,9 @@ def record_doc(record: Record, vocab: Vocab) -> Doc:
             count = error["end"] - error["start"]
             labels[error["start"] : error["end"]] = [error["label"]] * count
         begins = {error["start"] for error in errors}
-        set_errors(doc, labels, record.get("error_scores"), begins=begins)
+        right = {e["start"]: [Correction(*one) for one in e.get("corrections", ())] for e in errors}
+        known = right if any("corrections" in error for error in errors) else None
+        set_errors(doc, labels, record.get("error_scores"), begins=begins, corrections=known)
     return doc
 
 

@@ -7,6 +7,7 @@ from .constituents import constituent_tree as constituent_tree
 from .constituents import get_constituents as get_constituents
 from .constituents import sentence_trees as sentence_trees
 from .constituents import set_constituents as set_constituents
+from .corrected import corrected_text as corrected_text
 from .extensions import install_extensions as install_extensions
 from .frames import Frame as Frame
 from .frames import FrameSpans as FrameSpans
@@ -15,6 +16,7 @@ from .frames import set_frames as set_frames
 from .grammar_errors import CORRECT as CORRECT
 from .grammar_errors import ERROR as ERROR
 from .grammar_errors import ERRORS_KEY as ERRORS_KEY
+from .grammar_errors import Correction as Correction
 from .grammar_errors import GrammarError as GrammarError
 from .grammar_errors import get_errors as get_errors
 from .grammar_errors import set_errors as set_errors

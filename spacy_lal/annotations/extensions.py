@@ -11,6 +11,7 @@ from spacy.tokens import Doc, Span, Token
 
 from .clauses import get_clauses
 from .constituents import constituent_tree, sentence_trees
+from .corrected import corrected_text
 from .frames import FRAMES_KEY, Frame, frame_at, frame_positions, get_frames
 from .grammar_errors import ERRORS_KEY, error_scores, grammar_errors
 from .phrases import (
@@ -52,6 +53,7 @@ _VIEWS: list[tuple[Any, str, Any]] = [
     (Doc, "frames", get_frames),
     (Token, "frame", _token_frame),
     (Doc, "grammar_errors", grammar_errors),
+    (Doc, "corrected", corrected_text),
     (Token, "is_error", _is_error),
     (Token, "error_score", _error_score),
     (Span, "constituent_parent", constituent_parent),
@@ -83,8 +85,9 @@ def install_extensions() -> None:
     """Register the extension attributes of Docs, Spans and Tokens; names already taken stay.
 
     These are `Doc._.trees`, `Span._.tree`, `Doc._.frames`, `Token._.frame` (first frame whose
-    predicate is the token, or None), `Doc._.grammar_errors`, `Token._.is_error` and
-    `Token._.error_score` (probability of a grammatical error, None if unknown); of constituents
+    predicate is the token, or None), `Doc._.grammar_errors`, `Doc._.corrected` (the text with
+    likely suggestions in it), `Token._.is_error` and `Token._.error_score` (probability of a
+    grammatical error, None if unknown); of constituents
     `Span._.constituent_parent`, `…_children`, `…_siblings`, `…_labels` and `…_head`, and
     `Doc._.phrases(label)`; of English `Doc._.clauses` and `Doc._.triples`. A loop over tokens,
     sentences or constituents reads each span group once. `spacy.explain` learns the meanings of

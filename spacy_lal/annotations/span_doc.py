@@ -7,7 +7,7 @@ from spacy.tokens import Doc, Span
 
 from .constituents import CONSTITUENTS_KEY, set_constituents
 from .frames import FRAMES_KEY, PREDICATE, FrameSpans, get_frames, set_frames
-from .grammar_errors import ERRORS_KEY, error_scores, get_errors, set_errors
+from .grammar_errors import ERRORS_KEY, error_scores, get_errors, set_errors, span_corrections
 from .span_groups import current_spans, span_scores
 
 
@@ -60,6 +60,12 @@ def span_doc(span: Span, *, copy_user_data: bool = False) -> Doc:
     if ERRORS_KEY in old.spans:
         of_tokens, labels = error_scores(old), get_errors(old)[first:last]
         scores_inside = None if of_tokens is None else of_tokens[first:last]
-        begins = {error.start - first for error in old.spans[ERRORS_KEY]}
-        set_errors(doc, labels, scores_inside, begins=begins)
+        group = old.spans[ERRORS_KEY]
+        begins = {error.start - first for error in group}
+        corrections = {
+            s.start - first: known
+            for s, known in zip(current_spans(group), span_corrections(group), strict=True)
+            if known and first <= s.start and s.end <= last
+        }
+        set_errors(doc, labels, scores_inside, begins=begins, corrections=corrections or None)
     return doc

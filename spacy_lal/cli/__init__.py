@@ -6,6 +6,7 @@ from .annotate import annotate, silver
 from .attention import attention
 from .checks import Group
 from .convert import convert_app
+from .correct import correct
 from .download import download
 from .edit import edit, find_threshold, import_checkpoint
 from .evaluate import evaluate
@@ -24,8 +25,8 @@ app.add_typer(convert_app)
 app.add_typer(score_app)
 app.command("import")(import_checkpoint)
 for command in (
-    *(annotate, attention, corrupt, download, edit, evaluate, find_threshold, inspect),
-    *(package, search, serve, silver),
+    *(annotate, attention, correct, corrupt, download, edit, evaluate, find_threshold),
+    *(inspect, package, search, serve, silver),
 ):
     app.command()(command)
 # overrides of the config's settings, as in `spacy train`

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from itertools import accumulate, zip_longest
 from pathlib import Path
@@ -12,9 +12,11 @@ import typer
 
 from ..formats.files import read_text
 from ..formats.learner_tsv import parse_tsv
+from ..formats.m2 import words_of
 from ..formats.props import PropsSentence, read_props
 from ..formats.treebank_sentence import TreebankSentence
-from ..ged.scorer import DetectionReport
+from ..ged.correction_scorer import score_corrections
+from ..ged.scorer import Detection, DetectionReport
 from ..scoring import evalb
 from ..scoring.significance import Counts, compare
 from ..scoring.srl_eval import SrlReport, score_sentence
@@ -105,10 +107,7 @@ def score_errors(
         for labels in _labels(gold, predicted):
             report.add(*labels)
     rows = {"overall": report.overall, **(dict(sorted(report.types.items())) if types else {})}
-    typer.echo(f"{'':12}{'TP':>8}{'FP':>8}{'FN':>8}{'P':>9}{'R':>9}{'F0.5':>9}")
-    for name, counts in rows.items():
-        numbers = f"{counts.right:8}{counts.wrong:8}{counts.missed:8}"
-        typer.echo(f"{name:12}{numbers}{counts.p:9.4f}{counts.r:9.4f}{counts.f():9.4f}")
+    _print_counts(rows)
 
     def each(path: Path) -> list[Counts]:
         sentences = [DetectionReport() for _ in _labels(gold, path)]
@@ -117,6 +116,42 @@ def score_errors(
         return [astuple(sentence.overall) for sentence in sentences]
 
     _print_difference(each, predicted, against, beta=0.5)
+
+
+@score_app.command("corrections")
+def print_corrections(
+    text: Annotated[Path, typer.Argument(help="The text: a tokenised sentence a line.")],
+    predicted: PredictedArgument,
+    gold: Annotated[
+        list[Path], typer.Option(help="The text as an annotator corrected it; repeat it.")
+    ],
+) -> None:
+    """Print precision, recall and F0.5 of corrections of tokenised sentences, as ERRANT counts.
+
+    Each sentence is compared with the annotator whose corrections are nearest. Edits are those of
+    the cheapest alignment of a sentence's words with the corrected ones.
+    """
+    with clear_errors("score"):
+        files = [
+            [words_of(line) for line in _sentence_lines(path)] for path in (text, predicted, *gold)
+        ]
+        for path, lines in zip((predicted, *gold), files[1:], strict=True):
+            if len(lines) != len(files[0]):
+                raise ValueError(f"{path} has {len(lines)} lines, but {text} {len(files[0])}")
+        sentences = zip(*files, strict=True)
+        counts = score_corrections((words, own, rest) for words, own, *rest in sentences)
+    _print_counts({"overall": counts})
+
+
+def _sentence_lines(path: Path) -> list[str]:
+    return read_text(path).removesuffix("\n").split("\n")
+
+
+def _print_counts(rows: Mapping[str, Detection]) -> None:
+    typer.echo(f"{'':12}{'TP':>8}{'FP':>8}{'FN':>8}{'P':>9}{'R':>9}{'F0.5':>9}")
+    for name, counts in rows.items():
+        numbers = f"{counts.right:8}{counts.wrong:8}{counts.missed:8}"
+        typer.echo(f"{name:12}{numbers}{counts.p:9.4f}{counts.r:9.4f}{counts.f():9.4f}")
 
 
 def _print_difference(

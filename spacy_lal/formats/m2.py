@@ -107,9 +107,12 @@ class Corrections(Files):
                 found = replace(found, edits=own)
             if found.words:
                 labels, at = labels_of(found, self.types), begins_of(found)
+                right = corrections_of(found) if self.types != "none" else {}
                 if any(edit.start == len(labels) for edit in found.edits):
                     losses.counts["errors at the end of a sentence, marked on no word"] += 1
-                yield TreebankSentence(found.words, found.spaces, errors=labels, error_begins=at)
+                yield TreebankSentence(
+                    found.words, found.spaces, errors=labels, error_begins=at, corrections=right
+                )
             else:
                 losses.left_out["dropped"].append((f"{source}:{found.line}", "no words"))
         if annotators and self.annotator not in {None, *annotators}:
@@ -218,6 +221,20 @@ def begins_of(sentence: M2Sentence) -> set[int]:
     """Return the words at which the edit that decides their label isn't that of the word before."""
     edits = _deciding(sentence)
     return {i for i in range(1, len(edits)) if edits[i] is not edits[i - 1]}
+
+
+def corrections_of(sentence: M2Sentence) -> dict[int, str]:
+    """Return the corrections of errors by the words where these begin: of errors with ERRANT's
+    types, M, U and R or what begins so, which say whether words are missing before them."""
+    edits = _deciding(sentence)
+    begins = {0, *begins_of(sentence)} if edits else ()
+    return {
+        i: edit.correction
+        for i in sorted(begins)
+        if (edit := edits[i]) is not None
+        and edit.correction is not None
+        and (not edit.type or edit.type.partition(":")[0] == edit.operation)
+    }
 
 
 def _deciding(sentence: M2Sentence) -> list[Edit | None]:

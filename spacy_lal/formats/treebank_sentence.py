@@ -1,6 +1,6 @@
 """One treebank sentence of any format, and its Doc."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from spacy.util import get_lang_class
 from spacy.vocab import Vocab, create_vocab
 
-from ..annotations import FrameSpans, set_constituents, set_errors, set_frames
+from ..annotations import Correction, FrameSpans, set_constituents, set_errors, set_frames
 from ..annotations.retokenized import PARAGRAPH
 from ..trees.tree import LabelledSpan
 from .docbins import write_spacy
@@ -27,6 +27,7 @@ class TreebankSentence:
     frames: predicates with their arguments.
     errors: each word's `grammar_errors.CORRECT` or type of error.
     error_begins: words at which another error begins, also after one of the same type.
+    corrections: what is right where an error begins (`set_errors`).
     paragraph: the paragraph's name; neighbours with the same name are running text.
     """
 
@@ -42,6 +43,7 @@ class TreebankSentence:
     frames: Sequence[FrameSpans] | None = None
     errors: Sequence[str] | None = None
     error_begins: Collection[int] = ()
+    corrections: Mapping[int, str] | None = None
     id: str = ""
     paragraph: str = ""
 
@@ -72,7 +74,9 @@ def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
     if sentence.frames is not None:
         set_frames(doc, sentence.frames)
     if sentence.errors is not None:
-        set_errors(doc, sentence.errors, begins=sentence.error_begins)
+        right = (sentence.corrections or {}).items()
+        known = {i: [Correction(text, 1.0)] for i, text in right} or None
+        set_errors(doc, sentence.errors, begins=sentence.error_begins, corrections=known)
     if sentence.id:
         doc.user_data["sent_id"] = sentence.id
     if sentence.paragraph:

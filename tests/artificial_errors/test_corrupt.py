@@ -143,7 +143,9 @@ def test_nothing_goes_missing_at_the_end_or_altogether():
     model = ErrorModel("en", {"k": ErrorKind(1.0, {"the": {"": 1.0}, "house": {"": 1.0}})})
     for words in (["the"], ["the", "house"], ["house", "."]):
         for seed in range(50):
-            found, _, labels, _ = corrupt_words(words, [True] * len(words), model, 1.0, Random(seed))
+            found, _, labels, _ = corrupt_words(
+                words, [True] * len(words), model, 1.0, Random(seed)
+            )
             assert found
             assert found[-1] == words[-1]
             assert any(letter.isalpha() for letter in "".join(found))

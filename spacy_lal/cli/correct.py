@@ -1,0 +1,94 @@
+"""`correct`: lines of text with the errors corrected that a detector finds."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ..annotate.annotating import load
+from ..annotations.corrected import LIKELY, corrected_text
+from ..annotations.grammar_errors import ERRORS_KEY, grammar_errors
+from ..formats.files import read_text, whole_file
+from ..formats.m2 import M2
+from .checks import GpuOption, ModelArgument, ThreadsOption, check_outputs, clear_errors
+
+
+class Written(StrEnum):
+    """What is written of each line."""
+
+    text = "text"
+    diff = "diff"
+    m2 = "m2"
+
+
+def correct(
+    model: ModelArgument,
+    text: Annotated[Path, typer.Argument(help="Lines of text, plain or compressed.", exists=True)],
+    output: Annotated[
+        Path | None, typer.Argument(help="The file to write; the terminal without it.")
+    ] = None,
+    format: Annotated[
+        Written, typer.Option(help="Corrected text, the text with [-changes-]{+marked+}, or M2.")
+    ] = Written.text,
+    likely: Annotated[
+        float, typer.Option(min=0, max=1, help="Least probability of a correction.")
+    ] = LIKELY,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="Correct the corrected text again, so many times at most.")
+    ] = 1,
+    threads: ThreadsOption = 0,
+    gpu_id: GpuOption = -1,
+) -> None:
+    """Correct the errors in lines of text, by a detector that has learned corrections."""
+    with clear_errors("correct"):
+        check_outputs([output], [text])
+        if rounds > 1 and format != "text":
+            raise ValueError(f"--rounds {rounds} is for --format text: edits are of one round")
+        lines = read_text(text).removesuffix("\n").split("\n")
+        nlp = load(model, threads, gpu_id)
+        written = "".join(_written(nlp, lines, format, likely, rounds, model))
+        if output is None:
+            sys.stdout.write(written)
+        else:
+            with whole_file(output) as unfinished:
+                unfinished.write_text(written, "utf8")
+
+
+def _written(
+    nlp: Language, lines: list[str], format: Written, likely: float, rounds: int, model: str
+) -> Iterator[str]:
+    if format == "text":
+        for _ in range(rounds):
+            before = lines
+            lines = [corrected_text(doc, likely=likely) for doc in _docs(nlp, lines, model)]
+            if lines == before:
+                break
+        yield from (f"{line}\n" for line in lines)
+        return
+    for doc in _docs(nlp, lines, model):
+        yield M2().write(doc) if format == "m2" else f"{_marked(doc, likely)}\n"
+
+
+def _docs(nlp: Language, lines: Iterable[str], model: str) -> Iterator[Doc]:
+    for doc in nlp.pipe(lines):
+        if "corrections" not in (doc.spans[ERRORS_KEY].attrs if ERRORS_KEY in doc.spans else {}):
+            raise ValueError(f"{model} has no detector of errors that has learned corrections")
+        yield doc
+
+
+def _marked(doc: Doc, likely: float) -> str:
+    """Return a text with what is left out and what is put in, as wdiff marks them."""
+    pieces: list[str] = []
+    done = 0
+    for span, _, _, suggestions in grammar_errors(doc):
+        if suggestions and suggestions[0].probability >= likely and span.start >= done:
+            new = f"{{+{suggestions[0].text}+}}" if suggestions[0].text else ""
+            between = doc[done : span.start].text_with_ws
+            pieces.append(f"{between}[-{span.text}-]{new}{doc[span.end - 1].whitespace_}")
+            done = span.end
+    return "".join([*pieces, doc[done:].text])
