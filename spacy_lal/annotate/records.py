@@ -18,9 +18,10 @@ from ..annotations.grammar_errors import (
     CORRECT,
     ERRORS_KEY,
     Correction,
+    GrammarError,
     error_scores,
     grammar_errors,
-    span_corrections,
+    is_missing,
 )
 from ..annotations.span_groups import current_spans, span_scores
 
@@ -61,6 +62,19 @@ class LabelledPlace(Place):
     score: float | None = None
 
 
+class SuggestionRecord(Part):
+    """What may stand in the place of an error, and the probability that it is right."""
+
+    text: str
+    probability: float
+
+
+class ErrorRecord(LabelledPlace):
+    """A wrong place, with suggestions, the most probable first."""
+
+    suggestions: Sequence[SuggestionRecord] | None = None
+
+
 class FrameRecord(Part):
     """A predicate's token and roleset, and the spans of its roles, including V."""
 
@@ -94,7 +108,7 @@ class AnnotatedText(Part):
     constituents: Sequence[LabelledPlace] | None = None
     unparsed: Sequence[Place] | None = None
     frames: Sequence[FrameRecord] | None = None
-    errors: Sequence[LabelledPlace] | None = None
+    errors: Sequence[ErrorRecord] | None = None
     error_scores: Sequence[float] | None = None
 
     @model_validator(mode="after")
@@ -205,12 +219,11 @@ def _layers(doc: Doc, layers: Layers) -> Iterator[tuple[str, list[Any]]]:
             frames.append(place | {"spans": spans})
         yield "frames", frames
     if has("errors", ERRORS_KEY in doc.spans):
-        group = doc.spans[ERRORS_KEY] if ERRORS_KEY in doc.spans else SpanGroup(doc)
-        records = [_span(e.span, e.score) | {"label": e.label} for e in grammar_errors(doc)]
-        if "corrections" in group.attrs:
-            for record, known in zip(records, span_corrections(group), strict=True):
-                record["corrections"] = [[text, round(p, DIGITS)] for text, p in known]
-        yield "errors", records
+        errors = grammar_errors(doc)
+        yield (
+            "errors",
+            [_span(e.span, e.score) | {"label": e.label} | _suggested(e) for e in errors],
+        )
     scores = error_scores(doc)
     if has("error_scores", scores is not None):
         yield "error_scores", [round(float(score), DIGITS) for score in scores or [0.0] * len(doc)]
@@ -219,6 +232,23 @@ def _layers(doc: Doc, layers: Layers) -> Iterator[tuple[str, list[Any]]]:
 def _span(span: Any, score: float | None) -> Record:
     score = None if score is None else round(float(score), DIGITS)
     return {"start": span.start, "end": span.end, "label": span.label_, "score": score}
+
+
+def _suggested(error: GrammarError) -> Record:
+    """Return suggestions of an error, if it has any."""
+    found = [{"text": text, "probability": round(p, DIGITS)} for text, p in error.suggestions]
+    return {"suggestions": found} if found else {}
+
+
+def _corrections(error: Record, words: Sequence[str]) -> list[Correction]:
+    """Return the corrections whose suggestions an error's record has."""
+    behind = " ".join(words[error["start"] : error["end"]]) if is_missing(error["label"]) else ""
+    return [
+        Correction(
+            one["text"].removesuffix(f" {behind}") if behind else one["text"], one["probability"]
+        )
+        for one in error.get("suggestions") or ()
+    ]
 
 
 def record_doc(record: Record, vocab: Vocab) -> Doc:
@@ -261,8 +291,8 @@ def record_doc(record: Record, vocab: Vocab) -> Doc:
             count = error["end"] - error["start"]
             labels[error["start"] : error["end"]] = [error["label"]] * count
         begins = {error["start"] for error in errors}
-        right = {e["start"]: [Correction(*one) for one in e.get("corrections", ())] for e in errors}
-        known = right if any("corrections" in error for error in errors) else None
+        right = {error["start"]: _corrections(error, words) for error in errors}
+        known = right if any(right.values()) else None
         set_errors(doc, labels, record.get("error_scores"), begins=begins, corrections=known)
     return doc
 

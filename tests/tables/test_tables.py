@@ -9,7 +9,13 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from spacy_lal import tables
-from spacy_lal.annotations import FrameSpans, set_constituents, set_errors, set_frames
+from spacy_lal.annotations import (
+    Correction,
+    FrameSpans,
+    set_constituents,
+    set_errors,
+    set_frames,
+)
 from spacy_lal.tables import rows
 
 
@@ -30,7 +36,8 @@ def doc() -> Doc:
     set_constituents(doc, spans, [0.5, 1.0, 0.75, 1.0, 1.0, 1.0])
     arguments = [(1, 2, "V"), (0, 1, "ARG0"), (3, 5, "ARG1")]
     set_frames(doc, [FrameSpans(1, "see.01", arguments), FrameSpans(7, "", [(7, 8, "V")])])
-    set_errors(doc, ["", "", "", "", "", "", "", "R:VERB"], [0.0] * 7 + [0.875])
+    right = {7: [Correction("sleeps", 0.5)]}
+    set_errors(doc, [*[""] * 7, "R:VERB"], [0.0] * 7 + [0.875], corrections=right)
     doc.user_data["id"] = "a"
     return doc
 
@@ -73,7 +80,7 @@ def test_frames_and_errors(doc: Doc) -> None:
     assert list(tables.error_rows(doc)) == [
         {
             **{"doc": 0, "id": "a", "sentence": 1, "label": "R:VERB"},
-            **{"start": 7, "end": 8, "text": "sleep", "score": 0.875},
+            **{"start": 7, "end": 8, "text": "sleep", "score": 0.875, "suggestion": "sleeps"},
         }
     ]
 

@@ -48,11 +48,30 @@ function listErrors(record, view) {
     const words = record.words.slice(error.start, error.end).join(" ");
     const kind = meaning(error.label) || error.label || "error";
     const sure = error.score === null ? "" : `, ${(100 * error.score).toFixed(0)} %`;
-    const better = (error.suggestions || []).map((text) => text || "(nothing)").join(" or ");
-    return make("li", [make("b", words), `: ${kind}${sure}${better && ` → ${better}`}`]);
+    const better = (error.suggestions || []).map((suggestion) => suggestionButton(record, error, suggestion));
+    return make("li", [make("b", words), `: ${kind}${sure}`, ...better.flatMap((button) => [" ", button])]);
   });
   $("errors").hidden = !items.length;
   $("errors").replaceChildren(...items);
+}
+
+// A click puts the suggestion into the text, which is asked again
+function suggestionButton(record, error, { text, probability }) {
+  const said = text || "leave it out";
+  const title = `${(100 * probability).toFixed(0)} % of what might be right here; a click corrects the text`;
+  const button = make("button", said, { type: "button", class: "suggestion", title });
+  button.addEventListener("click", () => {
+    const last = error.end - 1;
+    const letters = [...page.state.text]; // the record counts these, not the units of UTF-16
+    const before = letters.slice(0, record.starts[error.start]).join("");
+    const behind = letters.slice(record.starts[last] + [...record.words[last]].length).join("");
+    // a word that is left out takes a space with it
+    $("text").value = text
+      ? (/^[,.;:!?]/.test(text) ? before.trimEnd() : before) + text + behind
+      : before + behind.replace(/^ /, "");
+    $("text").form.requestSubmit();
+  });
+  return button;
 }
 
 function python({ model, view, text, trees, query }) {
