@@ -49,7 +49,7 @@ RIGHT, ANY = "right", " *"
 """Names of a correct token's label, and, behind a type, of all labels of that type."""
 EDIT_COUNT = 20
 """How often an edit is in the training data if it is a label."""
-WORD_COUNT = 5
+WORD_COUNT = 2
 """How often a right word is there if others may be misspellings of it."""
 
 Probabilities = list[NDArray[numpy.float32]]
@@ -244,8 +244,8 @@ def read_errors(doc: Doc, counts: Counts, key: str) -> None:
     if "corrections" in doc.spans[key].attrs:
         edits = zip(labels, gold_edits(doc, key), strict=True)
         counts.names["edits"].update(f"{label}{EDIT}{edit}" for label, edit in edits if edit)
-        right = (t.text for t, label in zip(doc, labels, strict=True) if label == CORRECT)
-        counts.names["words"].update(word for word in right if word.isalpha() and word.islower())
+        right = (t for t, label in zip(doc, labels, strict=True) if label == CORRECT and t.is_alpha)
+        counts.names["words"].update(token.lower_ for token in right)
 
 
 def gold_edits(doc: Doc, key: str) -> list[str | None]:

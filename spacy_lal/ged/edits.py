@@ -14,7 +14,7 @@ A label is a type of errors and, behind a space, what is to be done with the wor
 A label without an edit is an error of the type whose correction is unknown, unless it is "U".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ..annotations.grammar_errors import is_missing, is_unnecessary
 from ..formats.edit_kinds import CLOSED
@@ -22,6 +22,7 @@ from ..formats.parallel import edits_between, in_common
 
 SWAP, JOIN = "<>", "><"
 """Edits of both of two neighbours that change places, or are one word."""
+PAIRS = (SWAP, JOIN)
 LONGEST = 4
 """Most letters that an edit takes away or adds at the end of a word."""
 
@@ -105,20 +106,3 @@ def _in_case(word: str, old: str) -> str:
 
 def _shouted(word: str) -> bool:
     return len(word) > 1 and word.isupper()
-
-
-def similar(word: str) -> Iterator[set[str]]:
-    """Yield the strings that differ from a word by one letter, left out, added, another, or swapped
-    with the next; then those that differ by two."""
-    near = _near(word)
-    yield near
-    yield {two for one in near for two in _near(one)}
-
-
-def _near(word: str) -> set[str]:
-    letters = "abcdefghijklmnopqrstuvwxyz'"
-    cuts = [(word[:k], word[k:]) for k in range(len(word) + 1)]
-    near = {a + b[1:] for a, b in cuts if b} | {a + b[1] + b[0] + b[2:] for a, b in cuts if b[1:]}
-    near |= {a + c + b[1:] for a, b in cuts if b for c in letters}
-    near |= {a + c + b for a, b in cuts for c in letters}
-    return near - {word}

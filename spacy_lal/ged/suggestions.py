@@ -1,73 +1,85 @@
 """What should stand in the place of wrong words, by the probabilities of a detector's labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from numpy.typing import NDArray
 
-from ..annotations.grammar_errors import EDIT, Correction, is_unnecessary, type_of
-from .edits import JOIN, SWAP, edited, similar
+from ..annotations.grammar_errors import EDIT, Correction, is_missing, is_unnecessary
+from ..formats.edit_kinds import related
+from .edits import PAIRS, SWAP, edited
+from .spelling import spelled
 
 MOST = 3
 """Most suggestions for an error."""
 LEAST = 0.05
 """Least probability of a suggestion."""
-SHORTEST = 3
-"""Letters of the shortest word that may be a misspelling of another."""
+TRIED = 12
+"""Most edits that are tried."""
+INFLECTED = {"VERB", "NOUN"}
+"""Kinds of errors in forms of one word."""
 
 
 class Suggester:
     """labels: a detector's, with edits. words: right words, most frequent first."""
 
     def __init__(self, labels: Sequence[str], words: Sequence[str]) -> None:
-        self.edits = [label.partition(EDIT)[2] for label in labels]
+        self.labels = [label.partition(EDIT)[::2] for label in labels]
         self.rank = {word: k for k, word in enumerate(words)}
-        self.of_type: dict[str, list[int]] = {}
-        for k, label in enumerate(labels):
-            self.of_type.setdefault(type_of(label), []).append(k)
+        # insertions before a word, and what stands in its place
+        self.of = {
+            missing: [k for k, (type, _) in enumerate(self.labels) if is_missing(type) == missing]
+            for missing in (False, True)
+        }
 
     def __call__(
-        self, words: Sequence[str], types: Mapping[int, str], probabilities: NDArray
+        self, words: Sequence[str], types: dict[int, str], probabilities: NDArray
     ) -> tuple[dict[int, list[Correction]], set[int]]:
         """Return corrections of wrong words, the most probable first, and the words that change
-        places with the word before, or belong to it, whose correction has both.
+        places with the word before, or belong to it, whose correction has both. Each error's type
+        becomes that of the best correction.
 
         words: of a Doc. types: of errors, by word, in order. probabilities: of the labels [words,
-        labels].
+        labels]. A correction has the probabilities of all labels that make it. What can't be made,
+        or makes no known word, leaves its probability to the others.
         """
         found: dict[int, list[Correction]] = {}
         seconds: set[int] = set()
-        for i, type in types.items():
-            row = probabilities[i]
-            total = float(row.sum())
-            best = sorted(self.of_type[type], key=lambda k: -row[k])
-            for k in best if i not in seconds else ():
-                probability = float(row[k]) / total
-                if probability < LEAST or len(found.get(i, ())) == MOST:
-                    break
-                text = self._text(words[i], type, self.edits[k])
-                if self.edits[k] in (SWAP, JOIN) and k == best[0] and types.get(i + 1) == type:
-                    swap = self.edits[k] == SWAP
-                    text = f"{words[i + 1]} {words[i]}" if swap else words[i] + words[i + 1]
-                    seconds.add(i + 1)
+        for i, type in [*types.items()]:
+            if i in seconds:
+                continue
+            row, own = probabilities[i], self.of[is_missing(type)]
+            made: dict[str, float] = {}
+            makes: dict[str, str] = {}
+            best = sorted(own, key=lambda k: -row[k])[:TRIED]
+            if self.labels[best[0]][1] in PAIRS and types.get(i + 1) == self.labels[best[0]][0]:
+                swap = self.labels[best[0]][1] == SWAP
+                pair = f"{words[i + 1]} {words[i]}" if swap else words[i] + words[i + 1]
+                made[pair] = 1.0
+                seconds.add(i + 1)
+            for k in best if not made else ():
+                text = self._text(words[i], *self.labels[k])
                 if text is not None:
-                    found.setdefault(i, []).append(Correction(text, probability))
+                    made[text] = made.get(text, 0.0) + float(row[k])
+                    makes.setdefault(text, self.labels[k][0])
+            share = float(row[own].sum() / row.sum()) / (sum(made.values()) or 1.0)
+            known = [Correction(text, p * share) for text, p in made.items()]
+            known = sorted((of for of in known if of.probability >= LEAST), key=lambda of: -of[1])
+            if known:
+                found[i] = known[:MOST]
+                types[i] = makes.get(known[0].text, type)
         return found, seconds
 
     def _text(self, word: str, type: str, edit: str) -> str | None:
         if edit:
-            return edited(word, edit)
+            made = edited(word, edit)
+            return made if made is None or edit[0] != "-" or self._fits(word, made, type) else None
         if is_unnecessary(type):
             return ""
-        return self._spelled(word)
+        return spelled(word, self.rank) if type.endswith(("SPELL", "INFL")) else None
 
-    def _spelled(self, word: str) -> str | None:
-        """Return the most frequent right word that a misspelling is similar to, None if the word is
-        right or like no other."""
-        lower = word.lower()
-        if lower in self.rank or len(word) < SHORTEST or not word.isalpha():
-            return None
-        for near in similar(lower):
-            if known := near & self.rank.keys():
-                best = min(known, key=lambda other: self.rank[other])
-                return best.capitalize() if word[0].isupper() else best
-        return None
+    def _fits(self, word: str, made: str, type: str) -> bool:
+        """Whether another ending makes a known word, and of verbs and nouns a form of the same."""
+        new = made.lower()
+        if new.isalpha() and new not in self.rank:
+            return False
+        return not set(type.split(":")) & INFLECTED or related(word.lower(), new)

@@ -121,7 +121,7 @@ def test_suggestions_by_hand() -> None:
         2: ["the big"],
         5: ["the", "a"],
     }
-    assert [q for _, q in found[5]] == pytest.approx([0.5 / 0.8, 0.2 / 0.8])
+    assert [q for _, q in found[5]] == pytest.approx([0.5 / 0.7, 0.2 / 0.7])
     # alone, and with words that are right or like no other, nothing can be done
     assert suggest(words, {2: "R:WO"}, p) == ({}, set())
     assert suggest(["a", "house"], {1: "R:SPELL"}, p) == ({}, set())

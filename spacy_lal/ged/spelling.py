@@ -1,0 +1,66 @@
+"""Right words that a misspelling is like."""
+
+from collections.abc import Collection, Iterator, Mapping
+from math import log2
+
+from ..formats.parallel import in_common
+
+SHORTEST = 3
+"""Letters of the shortest word that may be a misspelling of another."""
+UNLIKE = 6.0
+"""How many times as frequent a word is, as a power of two, that is as likely as one with a letter
+less in another place."""
+_LETTERS = "abcdefghijklmnopqrstuvwxyz'"
+_VOWELS = frozenset("aeiouy")
+
+
+def spelled(word: str, ranks: Mapping[str, int]) -> str | None:
+    """Return the most likely right word for a misspelling; None if the word is right or like no
+    other.
+
+    ranks: right words in small letters, the most frequent 0. A word that differs by one letter goes
+    before all that differ by two. Doubled letters, swapped ones and vowels are the likeliest slips,
+    and the first letter is seldom wrong.
+    """
+    lower = word.lower()
+    if lower in ranks or len(word) < SHORTEST or not word.isalpha():
+        return None
+    for near in similar(lower):
+        if known := near & ranks.keys():
+            best = min(known, key=lambda one: (_cost(lower, one) + log2(ranks[one] + 2), one))
+            return best.capitalize() if word[0].isupper() else best
+    return None
+
+
+def similar(word: str) -> Iterator[set[str]]:
+    """Yield the strings that differ from a word by one letter, left out, added, another, or swapped
+    with the next; then those that differ by two."""
+    near = _near([word])
+    yield near
+    yield _near(near)
+
+
+def _near(words: Collection[str]) -> set[str]:
+    near: set[str] = set()
+    for word in words:
+        cuts = [(word[:k], word[k:]) for k in range(len(word) + 1)]
+        near |= {a + b[1:] for a, b in cuts if b}
+        near |= {a + b[1] + b[0] + b[2:] for a, b in cuts if b[1:]}
+        near |= {a + c + b[1:] for a, b in cuts if b for c in _LETTERS}
+        near |= {a + c + b for a, b in cuts for c in _LETTERS}
+    return near.difference(words)
+
+
+def _cost(word: str, right: str) -> float:
+    start = in_common(word, right)
+    end = in_common(word[start:][::-1], right[start:][::-1])
+    old, new = word[start : len(word) - end], right[start : len(right) - end]
+    if len(old + new) == 1:
+        # one letter more or less, beside one that it doubles
+        longer = max(word, right, key=len)
+        cost = 0.5 if (old + new) in longer[max(0, start - 1) : start] else 1.2
+    elif len(old) == len(new) == 1:
+        cost = 1.0 if {old, new} <= _VOWELS else 1.5
+    else:
+        cost = 0.7 if old == new[::-1] else 2.5
+    return UNLIKE * (cost + 1.5 * (start == 0))

@@ -1,0 +1,54 @@
+"""Misspellings: by hand, and against edit distance by its recurrence."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from spacy_lal.ged.spelling import similar, spelled
+
+WORDS = [
+    *("the", "later", "house", "friend", "letter", "receive", "monday", "necessary"),
+    *("mouse", "horse", "their"),
+]
+RANKS = {word: k * 40 for k, word in enumerate(WORDS)}
+
+
+@pytest.mark.parametrize(
+    ("word", "right"),
+    [
+        ("leter", "letter"),
+        ("hosue", "house"),
+        ("Recieve", "Receive"),
+        ("freind", "friend"),
+        ("neccesary", "necessary"),
+        ("thier", "their"),
+        ("Munday", "Monday"),
+        ("house", None),
+        ("xyzzy", None),
+        ("te", None),
+        ("l3ter", None),
+    ],
+)
+def test_words_by_hand(word: str, right: str | None) -> None:
+    assert spelled(word, RANKS) == right
+
+
+def test_similar_strings_by_all_pairs() -> None:
+    def distance(a: str, b: str) -> int:
+        rows = [[i + j if not i * j else 0 for j in range(len(b) + 1)] for i in range(len(a) + 1)]
+        for i in range(1, len(a) + 1):
+            for j in range(1, len(b) + 1):
+                best = [rows[i - 1][j] + 1, rows[i][j - 1] + 1]
+                best.append(rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]))
+                if min(i, j) > 1 and a[i - 2 : i] == b[j - 1] + b[j - 2]:
+                    best.append(rows[i - 2][j - 2] + 1)
+                rows[i][j] = min(best)
+        return rows[-1][-1]
+
+    near, _ = similar("bed")
+    rng = Random(2)
+    for _ in range(500):
+        other = "".join(rng.choices("bde", k=rng.randint(1, 5)))
+        assert (other in near) == (distance("bed", other) == 1)
