@@ -1,10 +1,12 @@
 """`gec_detector`: grammatical errors by attention over layers (Kaneko and Komachi 2019)."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 from numbers import Real
+from pathlib import Path
 from typing import cast
 
 import numpy
@@ -28,6 +30,8 @@ from ..annotations.grammar_errors import (
 )
 from ..annotations.span_groups import current_spans
 from ..batching.sentences import sentence_starts
+from ..bridge.shim import torch_shim
+from ..formats.files import read_text
 from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, count, same_tokens
 from .edits import edits_of
@@ -49,8 +53,10 @@ RIGHT, ANY = "right", " *"
 """Names of a correct token's label, and, behind a type, of all labels of that type."""
 EDIT_COUNT = 20
 """How often an edit is in the training data if it is a label."""
-WORD_COUNT = 2
+WORD_COUNT = 3
 """How often a right word is there if others may be misspellings of it."""
+
+WORD = re.compile(r"[^\W\d_]+")
 
 Probabilities = list[NDArray[numpy.float32]]
 
@@ -119,12 +125,16 @@ class ErrorDetector(WeightsPipe):
         nlp: Language | None = None,
         labels: list[str] | None = None,
         warm_start: str | None = None,
+        words: str | None = None,
     ) -> None:
         """Read the types of errors from labels or else the training data, and set up the model.
         Beside other types, `ERROR` is none of them, but an error of unknown type. Where errors have
-        corrections, the edits seen `EDIT_COUNT` times become labels, too (`ged.edits`).
+        corrections, the edits seen `EDIT_COUNT` times become labels, too (`ged.edits`), beside
+        those that `warm_start` knows of the same types.
         warm_start: a trained pipeline; its detector's weights are copied where they fit, and every
         type begins as its `ERROR`, every edit as its type.
+        words: a text file, by whose words misspellings are corrected; None for the words that are
+            right in the training data.
         Raises ValueError if no example has errors."""
         validate_get_examples(get_examples, f"{self.name}.initialize")
         counts = count(get_examples(), partial(read_errors, key=self.spans_key))
@@ -141,10 +151,13 @@ class ErrorDetector(WeightsPipe):
         known = self.cfg["labels"]
         types = set(found) - {ERROR} or {ERROR}
         often = {label for label, n in counts.names["edits"].items() if n >= EDIT_COUNT}
+        source = self._pretrained(warm_start)
+        header = source and torch_shim(source).header
+        often |= {edit for edit in (header or {}).get("labels", ()) if type_of(edit) in types}
         self.cfg["labels"] = labels or [*known, *sorted((types | often) - set(known))]
         if any(EDIT in label for label in self.labels):
-            words = counts.names["words"].most_common()
-            self.cfg["words"] = [word for word, n in words if n >= WORD_COUNT]
+            seen = counts.names["words"] if words is None else words_of_text(Path(words))
+            self.cfg["words"] = [word for word, n in seen.most_common() if n >= WORD_COUNT]
         self._initialize_weights(get_examples, counts.sample, warm_start, nlp)
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
@@ -246,6 +259,13 @@ def read_errors(doc: Doc, counts: Counts, key: str) -> None:
         counts.names["edits"].update(f"{label}{EDIT}{edit}" for label, edit in edits if edit)
         right = (t for t, label in zip(doc, labels, strict=True) if label == CORRECT and t.is_alpha)
         counts.names["words"].update(token.lower_ for token in right)
+
+
+def words_of_text(path: Path) -> Counter[str]:
+    """Return the counts of a text's words in small letters."""
+    return Counter(
+        word for line in read_text(path).split("\n") for word in WORD.findall(line.lower())
+    )
 
 
 def gold_edits(doc: Doc, key: str) -> list[str | None]:
