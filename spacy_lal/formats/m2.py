@@ -107,7 +107,7 @@ class Corrections(Files):
                 found = replace(found, edits=own)
             if found.words:
                 labels, at = labels_of(found, self.types), begins_of(found)
-                right = corrections_of(found) if self.types != "none" else {}
+                right = {} if self.types == "none" else corrections_of(found, self.types)
                 if any(edit.start == len(labels) for edit in found.edits):
                     losses.counts["errors at the end of a sentence, marked on no word"] += 1
                 yield TreebankSentence(
@@ -223,9 +223,9 @@ def begins_of(sentence: M2Sentence) -> set[int]:
     return {i for i in range(1, len(edits)) if edits[i] is not edits[i - 1]}
 
 
-def corrections_of(sentence: M2Sentence) -> dict[int, str]:
-    """Return the corrections of errors by the words where these begin: of errors with ERRANT's
-    types, M, U and R or what begins so, which say whether words are missing before them."""
+def corrections_of(sentence: M2Sentence, types: ErrorTypes) -> dict[int, str]:
+    """Return the corrections of errors by the words where these begin, if their labels are M, U, R
+    or begin so: others don't say whether words are missing before them."""
     edits = _deciding(sentence)
     begins = {0, *begins_of(sentence)} if edits else ()
     return {
@@ -233,7 +233,7 @@ def corrections_of(sentence: M2Sentence) -> dict[int, str]:
         for i in sorted(begins)
         if (edit := edits[i]) is not None
         and edit.correction is not None
-        and (not edit.type or edit.type.partition(":")[0] == edit.operation)
+        and (types == "operations" or edit.type.partition(":")[0] == edit.operation)
     }
 
 

@@ -5,10 +5,13 @@ import lzma
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from spacy.vocab import Vocab
 
+from spacy_lal.annotations.grammar_errors import grammar_errors
 from spacy_lal.formats.files import FormatError, read_text
-from spacy_lal.formats.m2 import M2, Edit, M2Sentence, labels_of
+from spacy_lal.formats.m2 import M2, Edit, ErrorTypes, M2Sentence, labels_of
 from spacy_lal.formats.treebank_format import Losses
+from spacy_lal.formats.treebank_sentence import to_doc
 
 from .corrections import by
 
@@ -182,3 +185,31 @@ def test_edits_written_are_read(sentence):
     ]
     (read,) = parse_m2(f"S {' '.join(sentence.words)}\n{''.join(lines)}\n")
     assert (read.words, read.edits) == (sentence.words, sentence.edits)
+
+
+def test_corrections_are_kept_with_types() -> None:
+    text = """S He go to school .
+A 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0
+A 3 3|||M:DET|||the|||REQUIRED|||-NONE-|||0
+
+S I very like it .
+A 1 2|||U:ADV||||||REQUIRED|||-NONE-|||0
+A 3 4|||UNK|||it|||REQUIRED|||-NONE-|||0
+
+S He went .
+A 1 2|||Vform|||goes|||REQUIRED|||-NONE-|||0
+"""
+    vocab = Vocab()
+    for types, expected in (("full", {"goes", "the", ""}), ("operations", {"goes", "the", ""})):
+        found = M2(types=ErrorTypes(types)).parse(text, "a.m2", Losses())
+        docs = [to_doc(sentence, vocab) for sentence in found]
+        first, second, third = ([list(e.suggestions) for e in grammar_errors(d)] for d in docs)
+        assert first == [[("goes", 1.0)], [("the school", 1.0)]]
+        assert second == [[("", 1.0)], []]
+        # a type that isn't ERRANT's doesn't say whether words are missing before it
+        assert third == ([[("goes", 1.0)]] if types == "operations" else [[]])
+        assert {
+            c for d in docs for c in d.spans["errors"].attrs.get("corrections", ()) if c is not None
+        } == expected
+    plain = [to_doc(sentence, vocab) for sentence in M2().parse(text, "a.m2", Losses())]
+    assert all("corrections" not in doc.spans["errors"].attrs for doc in plain)

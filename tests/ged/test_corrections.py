@@ -126,3 +126,21 @@ def test_suggestions_by_hand() -> None:
     assert suggest(words, {2: "R:WO"}, p) == ({}, set())
     assert suggest(["a", "house"], {1: "R:SPELL"}, p) == ({}, set())
     assert suggest(["a", "xyzzy"], {1: "R:SPELL"}, p) == ({}, set())
+
+
+def test_what_a_detector_knows_stays_when_training_goes_on(tmp_path: Path) -> None:
+    first = blank()
+    gold = corrected_examples(first, 150)
+    first.initialize(lambda: gold)
+    first.to_disk(tmp_path / "first")
+    text = tmp_path / "words.txt"
+    text.write_text("The house. A house, the house!\nThe mouse\n")
+    nlp = blank()
+    pipe = nlp.get_pipe("gec_detector")
+    few = corrected_examples(nlp, 10)
+    pipe.initialize(lambda: few, nlp=nlp, warm_start=str(tmp_path / "first"), words=str(text))
+    assert pipe.labels == first.get_pipe("gec_detector").labels
+    assert pipe.cfg["words"] == ["the", "house"]
+    with torch.no_grad():
+        doc, before = nlp("he walk today ."), first("he walk today .")
+        assert error_scores(doc) == pytest.approx(error_scores(before), abs=1e-5)
