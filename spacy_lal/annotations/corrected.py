@@ -11,10 +11,13 @@ LIKELY = 0.5
 _CLOSING = (",", ".", ";", ":", "!", "?", ")", "]", "}", "%", "…", "'s", "’s", "n't", "n’t")
 
 
-def corrected_text(doc: Doc, key: str = ERRORS_KEY, *, likely: float = LIKELY) -> str:
+def corrected_text(
+    doc: Doc, key: str = ERRORS_KEY, *, likely: float = LIKELY, tokenised: bool = False
+) -> str:
     """Return the text with the best suggestion in the place of every error in `doc.spans[key]` that
     has one of at least the probability `likely`. Errors without one stay as they are.
 
+    tokenised: whether spaces stand before punctuation, too.
     A word that comes to begin a sentence gets the capital of the word that did. Raises ValueError
     if tokens were merged or split since the errors were found.
     """
@@ -32,11 +35,11 @@ def corrected_text(doc: Doc, key: str = ERRORS_KEY, *, likely: float = LIKELY) -
         text = _in_sentence(error, best.text) if begins else best.text
         behind = doc[last - 1].whitespace_
         if not text:
-            if pieces and not behind:
+            if pieces and not behind and not tokenised:
                 pieces[-1] = pieces[-1].rstrip(" ")
             capital = capital or begins
         else:
-            if pieces and text.startswith(_CLOSING):
+            if pieces and text.startswith(_CLOSING) and not tokenised:
                 pieces[-1] = pieces[-1].rstrip(" ")
             pieces.append((_capital(text) if capital or begins else text) + behind)
             capital = False

@@ -1,20 +1,19 @@
 """`correct`: lines of text with the errors corrected that a detector finds."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..annotate.annotating import load
 from ..annotations.corrected import LIKELY, corrected_text
 from ..annotations.grammar_errors import ERRORS_KEY, grammar_errors
 from ..formats.files import read_text, whole_file
-from ..formats.m2 import M2
+from ..formats.m2 import M2, words_of
 from .checks import GpuOption, ModelArgument, ThreadsOption, check_outputs, clear_errors
 
 
@@ -41,6 +40,9 @@ def correct(
     rounds: Annotated[
         int, typer.Option(min=1, help="Correct the corrected text again, so many times at most.")
     ] = 1,
+    tokenised: Annotated[
+        bool, typer.Option("--tokenised", help="The text has a space between all its tokens.")
+    ] = False,
     threads: ThreadsOption = 0,
     gpu_id: GpuOption = -1,
 ) -> None:
@@ -51,7 +53,15 @@ def correct(
             raise ValueError(f"--rounds {rounds} is for --format text: edits are of one round")
         lines = read_text(text).removesuffix("\n").split("\n")
         nlp = load(model, threads, gpu_id)
-        written = "".join(_written(nlp, lines, format, likely, rounds, model))
+
+        def docs(lines: list[str]) -> Iterator[Doc]:
+            made = (Doc(nlp.vocab, words=words_of(line)) for line in lines)
+            for doc in nlp.pipe(made if tokenised else lines):
+                if "corrections" not in getattr(doc.spans.get(ERRORS_KEY), "attrs", ()):
+                    raise ValueError(f"{model} has no detector that has learned corrections")
+                yield doc
+
+        written = "".join(_written(lines, docs, format, likely, rounds, tokenised))
         if output is None:
             sys.stdout.write(written)
         else:
@@ -60,25 +70,26 @@ def correct(
 
 
 def _written(
-    nlp: Language, lines: list[str], format: Written, likely: float, rounds: int, model: str
+    lines: list[str],
+    docs: Callable[[list[str]], Iterator[Doc]],
+    format: Written,
+    likely: float,
+    rounds: int,
+    tokenised: bool,
 ) -> Iterator[str]:
     if format == "text":
         for _ in range(rounds):
             before = lines
-            lines = [corrected_text(doc, likely=likely) for doc in _docs(nlp, lines, model)]
+            lines = [
+                corrected_text(doc, likely=likely, tokenised=tokenised).rstrip(" " * tokenised)
+                for doc in docs(lines)
+            ]
             if lines == before:
                 break
         yield from (f"{line}\n" for line in lines)
         return
-    for doc in _docs(nlp, lines, model):
+    for doc in docs(lines):
         yield M2().write(doc) if format == "m2" else f"{_marked(doc, likely)}\n"
-
-
-def _docs(nlp: Language, lines: Iterable[str], model: str) -> Iterator[Doc]:
-    for doc in nlp.pipe(lines):
-        if "corrections" not in (doc.spans[ERRORS_KEY].attrs if ERRORS_KEY in doc.spans else {}):
-            raise ValueError(f"{model} has no detector of errors that has learned corrections")
-        yield doc
 
 
 def _marked(doc: Doc, likely: float) -> str:

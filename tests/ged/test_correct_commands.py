@@ -60,6 +60,13 @@ def test_corrected_lines(files: Path) -> None:
     assert (files / "out").read_text() == diff
 
 
+def test_tokenised_text_keeps_its_spaces(files: Path) -> None:
+    text = files / "tokens.txt"
+    text.write_text("He go to school .\nIt is n't very .\n")
+    expected = "He goes to school .\nIt is n't .\n"
+    assert run("correct", "some", text, "--tokenised") == (0, expected)
+
+
 def test_corrections_as_m2(files: Path) -> None:
     assert run("correct", "some", files / "in.txt", files / "out.m2", "--format", "m2")[0] == 0
     sentences = list(M2().edited((files / "out.m2").read_text(), "out.m2"))
@@ -75,7 +82,7 @@ def test_what_can_not_be_corrected(files: Path) -> None:
     code, said = run("correct", "none", text)
     assert (code, said) == (
         1,
-        "correct: none has no detector of errors that has learned corrections\n",
+        "correct: none has no detector that has learned corrections\n",
     )
     code, said = run("correct", "some", text, "--rounds", 2, "--format", "diff")
     assert code == 1
