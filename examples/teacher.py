@@ -2,7 +2,7 @@
 
 python examples/teacher.py REPORT.html ESSAY.txt …
 
-The marks say where to look, not what is right: a detector misses most errors and suggests nothing.
+The marks say where to look, and what may be right there: a detector misses most errors.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from spacy_lal import render
 def report(name: str, doc: Doc, shown: int = 5) -> str:
     """Return a line with counts, and a line for each of the surest marks."""
     words = [token for token in doc if not (token.is_punct or token.is_space)]
-    marked = sorted(
-        (token for token in doc if token._.is_error), key=lambda token: -token._.error_score
-    )
-    rate = 100 * len(marked) / max(1, len(words))
-    lines = [f"{name}: {len(words)} words, {len(marked)} marks, {rate:.1f} in a hundred words"]
-    for token in marked[:shown]:
-        before = doc[max(token.i - 2, 0) : token.i].text
-        after = doc[token.i + 1 : token.i + 3].text
-        lines.append(f"  {token._.error_score:.2f}  {before} *{token.text}* {after}")
+    errors = sorted(doc._.grammar_errors, key=lambda error: -error.score)
+    rate = 100 * len(errors) / max(1, len(words))
+    lines = [f"{name}: {len(words)} words, {len(errors)} marks, {rate:.1f} in a hundred words"]
+    for span, label, score, suggestions in errors[:shown]:
+        before = doc[max(span.start - 2, 0) : span.start].text
+        after = doc[span.end : span.end + 2].text
+        better = f" -> {suggestions[0].text or '(nothing)'}" if suggestions else ""
+        lines.append(
+            f"  {score:.2f}  {before} *{span.text}* {after}{better}  ({spacy.explain(label)})"
+        )
     return "\n".join(lines)
 
 

@@ -23,7 +23,7 @@ pytest.importorskip("starlette", reason="no web server: pip install -e .[demo]")
 if program() is None:
     pytest.skip("no Chromium here (Debian: apt-get install chromium)", allow_module_level=True)
 
-MODELS = ("en_lal_sm", "en_lal_ged_sm")
+MODELS = ("en_lal_sm", "en_lal_ged_md")
 for name in MODELS:
     pytest.importorskip(name, reason=f"pip install ./packages/{name}")
 
@@ -223,7 +223,7 @@ def test_the_keyboard_reaches_everything(page: Browser) -> None:
 
 
 def test_the_threshold(page: Browser, url: str) -> None:
-    page.go(f"{url}/#model=en_lal_ged_sm&view=errors&threshold=0&text=He+go+home.")
+    page.go(f"{url}/#model=en_lal_ged_md&view=errors&threshold=0&text=He+go+home.")
     page("Page.reload")
     page.wait("document.querySelectorAll('#picture .lal-wrong').length == 4")
     page.js(
@@ -233,6 +233,14 @@ def test_the_threshold(page: Browser, url: str) -> None:
     assert page.js("document.querySelectorAll('#picture .lal-wrong').length") == 0
     assert "no words are marked" in page.js("document.getElementById('details').textContent")
     assert "threshold=1" in page.js("location.hash")
+
+
+def test_a_click_corrects_the_text(page: Browser, url: str) -> None:
+    opened(page, url, text="😀 He go to school.", model="en_lal_ged_md", view="errors")
+    page.js("document.getElementById('status').textContent = ''")
+    page.click(".suggestion")
+    ready(page)
+    assert page.js("document.getElementById('text').value") == "😀 He goes to school."
 
 
 def test_injections_stay_text(page: Browser) -> None:
@@ -392,7 +400,7 @@ def test_patterns(page: Browser, url: str) -> None:
 
 def test_two_pipelines_side_by_side(page: Browser, url: str) -> None:
     text = "He go to school every day, because he want to learning English."
-    opened(page, url, text=text, other="en_lal_ged_sm", view="all")
+    opened(page, url, text=text, other="en_lal_ged_md", view="all")
     assert page.js("[...document.querySelectorAll('#picture .pane h2')].map(h=>h.textContent)") == [
         *MODELS
     ]
@@ -400,7 +408,7 @@ def test_two_pipelines_side_by_side(page: Browser, url: str) -> None:
         page, "#picture .pane:first-child .lal-word"
     )
     picture(page, "beside")
-    opened(page, url, text=text, model="en_lal_ged_sm", view="errors")
+    opened(page, url, text=text, model="en_lal_ged_md", view="errors")
     assert count(page, "#errors li") == count(page, "#picture .lal-wrong")
 
 
