@@ -56,7 +56,7 @@ EDIT_COUNT = 20
 WORD_COUNT = 3
 """How often a right word is there if others may be misspellings of it."""
 
-WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+")
 
 Probabilities = list[NDArray[numpy.float32]]
 
@@ -264,7 +264,7 @@ def read_errors(doc: Doc, counts: Counts, key: str) -> None:
 def words_of_text(path: Path) -> Counter[str]:
     """Return the counts of a text's words in small letters."""
     return Counter(
-        word for line in read_text(path).split("\n") for word in WORD.findall(line.lower())
+        word for line in read_text(path).split("\n") for word in _WORD.findall(line.lower())
     )
 
 

@@ -23,6 +23,7 @@ from ..formats.parallel import edits_between, in_common
 SWAP, JOIN = "<>", "><"
 """Edits of both of two neighbours that change places, or are one word."""
 PAIRS = (SWAP, JOIN)
+"""Edits of two words."""
 LONGEST = 4
 """Most letters that an edit takes away or adds at the end of a word."""
 
