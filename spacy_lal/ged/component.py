@@ -99,7 +99,7 @@ class ErrorDetector(WeightsPipe):
         super().__init__(nlp.vocab, model, name, scorer, labels=[], threshold=threshold)
 
     def _outputs(self) -> dict[str, list[str]]:
-        return {"labels": [CORRECT, *self.labels]}
+        return {"labels": [CORRECT, *self.cfg["labels"]]}
 
     def _check_cfg(self) -> None:
         super()._check_cfg()
@@ -108,11 +108,11 @@ class ErrorDetector(WeightsPipe):
     @property
     def labels(self) -> tuple[str, ...]:
         """The types of errors; a single one if errors are untyped."""
-        return tuple(self.cfg["labels"])
+        return tuple(dict.fromkeys(map(type_of, self.cfg["labels"])))
 
     @property
     def label_data(self) -> list[str]:
-        return list(self.labels)
+        return list(self.cfg["labels"])
 
     def add_label(self, label: str) -> int:
         """Add a type of errors; 0 if it exists. Raises ValueError once the model is initialised."""
@@ -155,7 +155,7 @@ class ErrorDetector(WeightsPipe):
         header = source and torch_shim(source).header
         often |= {edit for edit in (header or {}).get("labels", ()) if type_of(edit) in types}
         self.cfg["labels"] = labels or [*known, *sorted((types | often) - set(known))]
-        if any(EDIT in label for label in self.labels):
+        if any(EDIT in label for label in self.cfg["labels"]):
             seen = counts.names["words"] if words is None else words_of_text(Path(words))
             self.cfg["words"] = [word for word, n in seen.most_common() if n >= WORD_COUNT]
         self._initialize_weights(get_examples, counts.sample, warm_start, nlp)
@@ -195,10 +195,10 @@ class ErrorDetector(WeightsPipe):
     def _choices(self) -> dict[str, list[int]]:
         """Return the numbers of the labels that a token may have: by label, by a type whose edit is
         unknown, and for an error of unknown type."""
-        choices = {RIGHT: [0], ERROR: [*range(1, len(self.labels) + 1)]}
-        choices |= {label: [k] for k, label in enumerate(self.labels, 1)}
+        choices = {RIGHT: [0], ERROR: [*range(1, len(self.cfg["labels"]) + 1)]}
+        choices |= {label: [k] for k, label in enumerate(self.cfg["labels"], 1)}
         choices[ERROR + ANY] = choices[ERROR]
-        for k, label in enumerate(self.labels, 1):
+        for k, label in enumerate(self.cfg["labels"], 1):
             choices.setdefault(type_of(label) + ANY, []).append(k)
         return choices
 
@@ -214,11 +214,11 @@ class ErrorDetector(WeightsPipe):
         """Write the errors, each token's error probability, 0 for whitespace, and corrections if
         the detector has learned any."""
         threshold = _checked_threshold(self.cfg["threshold"])
-        types = list(dict.fromkeys(map(type_of, self.labels)))
-        of_type = numpy.zeros((len(self.labels), len(types)), "f")
-        for k, label in enumerate(self.labels):
+        types, rows = self.labels, self.cfg["labels"]
+        of_type = numpy.zeros((len(rows), len(types)), "f")
+        for k, label in enumerate(rows):
             of_type[k, types.index(type_of(label))] = 1.0
-        suggest = Suggester(self.labels, self.cfg["words"]) if self.cfg.get("words") else None
+        suggest = Suggester(rows, self.cfg["words"]) if "words" in self.cfg else None
         for doc, doc_probabilities in zip(docs, scores, strict=True):
             spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
             # as precise as a threshold, which may lie between two scores
