@@ -6,7 +6,7 @@ from spacy.tokens import Doc, Span
 
 from .grammar_errors import ERRORS_KEY, GrammarError, grammar_errors, is_missing
 
-LIKELY = 0.5
+LIKELY = 0.7
 """Least probability of a suggestion that is made without asking."""
 _CLOSING = (",", ".", ";", ":", "!", "?", ")", "]", "}", "%", "…", "'s", "’s", "n't", "n’t")
 
