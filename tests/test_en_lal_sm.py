@@ -279,7 +279,7 @@ def test_probabilities_are_the_scores(nlp: Language) -> None:
 
 def test_meta_says_what_it_was_trained_on(nlp: Language) -> None:
     assert nlp.meta["license"] == "CC BY-SA 4.0"
-    assert len(nlp.meta["sources"]) == 22
+    assert len(nlp.meta["sources"]) == 23
     assert nlp.meta["performance"]["const_evalb_f"] > 0.86
     assert nlp.meta["performance"]["tag_acc"] > 0.945
     assert nlp.meta["performance"]["conll18_las"] > 0.84
