@@ -12,6 +12,7 @@ from spacy_lal.cli import app
 RUNNING = {
     "annotate": "MODEL IN OUT --input-format txt",
     "attention": "MODEL DATA",
+    "correct": "MODEL IN",
     "evaluate": "MODEL DATA",
     "find-threshold": "MODEL OUT DATA",
     "serve": "MODEL",
