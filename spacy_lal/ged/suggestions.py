@@ -80,6 +80,6 @@ class Suggester:
     def _fits(self, word: str, made: str, type: str) -> bool:
         """Whether another ending makes a known word, and of verbs and nouns a form of the same."""
         new = made.lower()
-        if new.isalpha() and new not in self.rank:
+        if len(new) < 2 or (new.isalpha() and new not in self.rank):
             return False
         return not set(type.split(":")) & INFLECTED or related(word.lower(), new)
