@@ -35,7 +35,7 @@ def correct(
         Written, typer.Option(help="Corrected text, the text with [-changes-]{+marked+}, or M2.")
     ] = Written.text,
     likely: Annotated[
-        float, typer.Option(min=0, max=1, help="Least probability of a correction.")
+        float, typer.Option(min=0, max=1, help="Least probability of a correction; M2 has all.")
     ] = LIKELY,
     rounds: Annotated[
         int, typer.Option(min=1, help="Correct the corrected text again, so many times at most.")

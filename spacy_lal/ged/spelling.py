@@ -19,8 +19,8 @@ def spelled(word: str, ranks: Mapping[str, int]) -> str | None:
     other.
 
     ranks: right words in small letters, the most frequent 0. A word that differs by one letter goes
-    before all that differ by two. Doubled letters, swapped ones and vowels are the likeliest slips,
-    and the first letter is seldom wrong.
+    before those that differ by two. Doubled letters, swapped ones and vowels are the likeliest
+    slips, and the first letter is seldom wrong.
     """
     lower = word.lower()
     if lower in ranks or len(word) < SHORTEST or not word.isalpha():
@@ -34,10 +34,17 @@ def spelled(word: str, ranks: Mapping[str, int]) -> str | None:
 
 def similar(word: str) -> Iterator[set[str]]:
     """Yield the strings that differ from a word by one letter, left out, added, another, or swapped
-    with the next; then those that differ by two."""
-    near = _near([word])
-    yield near
-    yield _near(near)
+    with the next; then those that differ by two, one of which is a likely slip."""
+    yield _near([word])
+    yield _near(_slips(word))
+
+
+def _slips(word: str) -> set[str]:
+    """Return the word with a letter less or doubled, two swapped, or another vowel."""
+    cuts = [(word[:k], word[k:]) for k in range(len(word))]
+    found = {a + b[1:] for a, b in cuts} | {a + b[0] + b for a, b in cuts}
+    found |= {a + b[1] + b[0] + b[2:] for a, b in cuts if b[1:]}
+    return found | {a + c + b[1:] for a, b in cuts if b[0] in _VOWELS for c in _VOWELS}
 
 
 def _near(words: Collection[str]) -> set[str]:

@@ -13,8 +13,8 @@ MOST = 3
 """Most suggestions for an error."""
 LEAST = 0.05
 """Least probability of a suggestion."""
-TRIED = 12
-"""Most edits that are tried."""
+TRIED = 0.01
+"""Least probability of an edit that is tried, given that there is an error."""
 INFLECTED = {"VERB", "NOUN"}
 """Kinds of errors in forms of one word."""
 
@@ -47,10 +47,13 @@ class Suggester:
         for i, type in [*types.items()]:
             if i in seconds:
                 continue
-            row, own = probabilities[i], self.of[is_missing(type)]
+            row, own = probabilities[i].tolist(), self.of[is_missing(type)]
+            total = sum(row)
             made: dict[str, float] = {}
             makes: dict[str, str] = {}
-            best = sorted(own, key=lambda k: -row[k])[:TRIED]
+            top = max(own, key=row.__getitem__)
+            tried = (k for k in own if row[k] >= TRIED * total)
+            best = sorted(tried, key=lambda k: -row[k]) or [top]
             if self.labels[best[0]][1] in PAIRS and types.get(i + 1) == self.labels[best[0]][0]:
                 swap = self.labels[best[0]][1] == SWAP
                 pair = f"{words[i + 1]} {words[i]}" if swap else words[i] + words[i + 1]
@@ -59,9 +62,9 @@ class Suggester:
             for k in best if not made else ():
                 text = self._text(words[i], *self.labels[k])
                 if text is not None:
-                    made[text] = made.get(text, 0.0) + float(row[k])
+                    made[text] = made.get(text, 0.0) + row[k]
                     makes.setdefault(text, self.labels[k][0])
-            share = float(row[own].sum() / row.sum()) / (sum(made.values()) or 1.0)
+            share = sum(row[k] for k in own) / total / (sum(made.values()) or 1.0)
             known = [Correction(text, p * share) for text, p in made.items()]
             known = sorted((of for of in known if of.probability >= LEAST), key=lambda of: -of[1])
             if known:
