@@ -19,13 +19,17 @@ from pathlib import Path
 import typer
 
 from spacy_lal.cli.convert import command
-from spacy_lal.formats.penn_brackets import clean_sentences, parse_sentences
+from spacy_lal.formats.penn_brackets import clean_sentences, closed_up, parse_sentences
 from spacy_lal.formats.treebank_format import PARTS, Lang, Losses, Treebank
 from spacy_lal.formats.treebank_sentence import TreebankSentence
 
 DEVELOPMENT = 10
 """Every tenth file of `devset` is development data, the others are training data. Sentences grow
 longer from file to file, so both have all lengths."""
+CLOSING = {*".,;:?!)]%“"}
+"""Words that are written without a space before them, which the trees don't say."""
+OPENING = {*"([„"}
+"""Words that are written without a space behind them."""
 
 _META = re.compile(r"\(META\b.*?\)\)(?=\s*\()", re.DOTALL)
 _NOTES = re.compile(r"\s*\((?:lemma|exp_seg|exp_abbrev) [^()]*\)")
@@ -63,7 +67,7 @@ class GreynirCorpus(Treebank):
         trees = parse_sentences(text, source=source, strict=False)
         for sentence in clean_sentences(trees, losses, drop_malformed=True):
             tags = [tag.partition("_")[0] for tag in sentence.tags or ()]
-            yield replace(sentence, tags=tags)
+            yield closed_up(replace(sentence, tags=tags), CLOSING, OPENING)
 
 
 def _lines(left_out: re.Match[str]) -> str:

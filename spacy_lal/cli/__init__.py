@@ -10,6 +10,7 @@ from .correct import correct
 from .download import download
 from .edit import edit, find_threshold, import_checkpoint
 from .evaluate import evaluate
+from .import_encoder import import_encoder
 from .inspect import inspect
 from .make_errors import corrupt
 from .package import package
@@ -26,7 +27,7 @@ app.add_typer(score_app)
 app.command("import")(import_checkpoint)
 for command in (
     *(annotate, attention, correct, corrupt, download, edit, evaluate, find_threshold),
-    *(inspect, package, search, serve, silver),
+    *(import_encoder, inspect, package, search, serve, silver),
 ):
     app.command()(command)
 # overrides of the config's settings, as in `spacy train`

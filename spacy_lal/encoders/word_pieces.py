@@ -22,6 +22,13 @@ Pooling = Literal["first", "last", "mean"]
 
 STEP = 8
 """Divisor of padded lengths in training, in pieces."""
+METASPACE = {
+    "type": "Metaspace",
+    "replacement": "▁",
+    "prepend_scheme": "never",
+    "split": True,
+}
+"""A pre-tokenizer that makes a piece's mark of a space, and adds none."""
 MOST_CHARACTERS = 1000
 """Most characters of a word that are read."""
 MOST_KNOWN = 200_000
@@ -48,7 +55,7 @@ def special_pieces(tokenizer: Tokenizer) -> Special:
 
 class WordPieces:
     """A fast tokenizer that reads word by word. tokenizer: the contents of a tokenizer.json.
-    Byte-level BPE reads a word with the space before it."""
+    Byte-level BPE reads a word with the space before it, and so does `METASPACE`."""
 
     def __init__(self, tokenizer: str) -> None:
         self._tokenizer = Tokenizer.from_str(tokenizer)
@@ -62,6 +69,8 @@ class WordPieces:
             unknown = self._tokenizer.token_to_id(model["unk_token"])
         self._unknown = [] if unknown is None else [unknown]
         self._reads_spaces = self._encode([" a"]) != self._encode(["a"])
+        # sentencepiece reads a text as if a space stood before it
+        self._space_before_text = json.loads(tokenizer).get("pre_tokenizer") == METASPACE
         self._known: dict[str, list[int]] = {}
 
     def of_docs(self, docs: list[Doc], most: int) -> tuple[Numbers, Numbers]:
@@ -71,7 +80,7 @@ class WordPieces:
         tokenizer has a piece for unknown text.
         """
         words = [
-            " " + token.text if self._reads_spaces and _after_space(token) else token.text
+            " " + token.text if self._reads_spaces and self._after_space(token) else token.text
             for doc in docs
             for token in doc
         ]
@@ -100,10 +109,11 @@ class WordPieces:
         # one by one: a batch would start threads, beside which a process can't fork
         return [self._tokenizer.encode(word, add_special_tokens=False).ids for word in words]
 
-
-def _after_space(token: Token) -> bool:
-    before = token.nbor(-1) if token.i else None
-    return before is not None and bool(before.whitespace_ or before.is_space)
+    def _after_space(self, token: Token) -> bool:
+        if not token.i:
+            return self._space_before_text
+        before = token.nbor(-1)
+        return bool(before.whitespace_ or before.is_space)
 
 
 class PieceBatch(NamedTuple):

@@ -3,8 +3,8 @@ one's `<s> … </s>`, SPMRL's `##feature##` labels, and plain one-tree-a-line fi
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -36,6 +36,8 @@ class Brackets(Files):
     functions: Annotated[bool, "Keep function tags and indices: NP-SBJ-1."] = False
     ptb_escapes: Annotated[bool, r"Undo \/ and \* and `` '' as well as brackets."] = False
     spaces: Annotated[bool, "Whether spaces separate the words."] = True
+    closing: Annotated[str, 'Words without a space before them: ". , ; : ? ! )".'] = ""
+    opening: Annotated[str, 'Words without a space behind them: "( [".'] = ""
     drop: Annotated[str, 'Nodes to leave out with their words, by label: "ID CODE METADATA".'] = ""
     skip_lines: Annotated[str, 'Beginnings of lines to leave out: "*x* %% ; #".'] = ""
     traces: Annotated[str, r"Pattern of words that are traces whatever their tags: '\*.*|0'."] = ""
@@ -64,7 +66,8 @@ class Brackets(Files):
             text, losses.counts["lines left out"] = line.subn(blank, text)
         options: dict[str, Any] = {"unescape": unescape, "drop": drop if dropped else None}
         trees = numbered(parse_treebank(text, source=source, **options), source)
-        return clean_sentences(trees, losses, clean=self.clean, spaces=self.spaces)
+        for found in clean_sentences(trees, losses, clean=self.clean, spaces=self.spaces):
+            yield closed_up(found, self.closing.split(), self.opening.split())
 
     def clean(self, tree: ConstituentTree) -> ConstituentTree | None:
         """Return the tree as it is converted, None if it has no words."""
@@ -188,6 +191,18 @@ def to_sentence(tree: ConstituentTree, *, spaces: bool = True) -> TreebankSenten
         tags=tags,
         constituents=tree.rooted().spans(include_root=False),
     )
+
+
+def closed_up(
+    sentence: TreebankSentence, closing: Collection[str], opening: Collection[str]
+) -> TreebankSentence:
+    """Return the sentence without spaces before words of `closing`, behind those of `opening`."""
+    following = [*sentence.words[1:], ""]
+    spaces = [
+        space and word not in opening and after not in closing
+        for word, after, space in zip(sentence.words, following, sentence.spaces or [], strict=True)
+    ]
+    return replace(sentence, spaces=spaces)
 
 
 def _one_sentence(text: str, source: str, line: int) -> Bracketing:

@@ -174,9 +174,10 @@ class Paragraphs:
 
     path: a `.spacy` file or a directory of them. line_breaks, lower_case, unstopped, spaces, names,
         title_case: see `Noise`; names are made of those in the Docs.
+    running: whether sentences outside paragraphs are running text in their order; else each is a
+        text of its own.
     single: probability that a sentence begins a text though it could continue the one before.
-    blank_lines: share of paragraphs that follow another in the same text, after a blank line;
-        sentences outside paragraphs stay alone.
+    blank_lines: share of paragraphs that follow another in the same text, after a blank line.
     tokenized: share of texts with the pipeline's own tokens instead of the gold ones.
     max_length: most gold tokens of a text, unless one sentence has more.
     sentence_starts: whether the Docs to be predicted have sentence starts; parsers learn with gold
@@ -203,6 +204,7 @@ class Paragraphs:
     spaces: float = 0.0
     names: float = 0.0
     title_case: float = 0.0
+    running: bool = False
 
     def __post_init__(self) -> None:
         self.noise = Noise(**{field.name: getattr(self, field.name) for field in fields(Noise)})
@@ -239,13 +241,13 @@ class Paragraphs:
             sum(map(len, text)) + len(doc) <= self.max_length
             and _layers(before) == _layers(doc)
             and rng.random() >= self.single
-            and all(sentence.user_data.get(PARAGRAPH) for sentence in (before, doc))
+            and (self.running or all(s.user_data.get(PARAGRAPH) for s in (before, doc)))
             and (_gap(before, doc) == " " or rng.random() < self.blank_lines)
         )
 
 
 def _gap(before: Doc, after: Doc) -> str:
-    same = before.user_data[PARAGRAPH] == after.user_data[PARAGRAPH]
+    same = before.user_data.get(PARAGRAPH) == after.user_data.get(PARAGRAPH)
     return " " if same else "\n\n"
 
 
