@@ -1,6 +1,6 @@
 """Train static word vectors for `spacy-lal.WithOwnVectors.v1`, and build pipelines with them.
 
-`[initialize] vectors` can name such a pipeline. `build` and `reduce` need nothing but spaCy.
+`[initialize] vectors` can name such a pipeline. `build`, `reduce`, `words` need nothing but spaCy.
 `train` needs floret (`pip install floret`).
 """
 
@@ -185,6 +185,43 @@ def build(
     output.parent.mkdir(parents=True, exist_ok=True)
     nlp.to_disk(output)
     typer.echo(f"{output}: {len(data)} rows of {data.shape[1]}")
+
+
+@app.command()
+def words(
+    pipeline: Annotated[str, typer.Argument(help="Name or folder of a pipeline with vectors.")],
+    output: Annotated[Path, typer.Argument(help="The .txt file to write, a word a line.")],
+    most: Annotated[int, typer.Option(help="The number of words; 0 for all.", min=0)] = 0,
+) -> None:
+    """Write the words that a pipeline has vectors of, in their order there, which is mostly by
+    frequency."""
+    vocab = load(pipeline).vocab
+    found = [vocab.strings[key] for key in vocab.vectors if key in vocab.strings]
+    found = [word for word in found if word.strip()][: most or None]
+    if not found:
+        typer.echo(f"vectors: {pipeline} has no words with vectors", err=True)
+        raise typer.Exit(1)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text("".join(f"{word}\n" for word in found), "utf8")
+    typer.echo(f"{output}: {len(found)} words")
+
+
+@app.command()
+def frequent(
+    lang: Annotated[str, typer.Argument(help="Language code of wordfreq.")],
+    output: Annotated[Path, typer.Argument(help="The .txt file to write, a word a line.")],
+) -> None:
+    """Write the words of a language that wordfreq knows, small and with a capital."""
+    try:
+        import wordfreq
+    except ImportError:
+        typer.echo("vectors: this needs wordfreq: pip install wordfreq", err=True)
+        raise typer.Exit(1) from None
+    known = wordfreq.top_n_list(lang, 10**6)
+    written = [form for word in known for form in dict.fromkeys((word, word[0].upper() + word[1:]))]
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text("".join(f"{word}\n" for word in written), "utf8")
+    typer.echo(f"{output}: {len(known)} words")
 
 
 LENGTH = 0.3
