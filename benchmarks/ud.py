@@ -36,6 +36,7 @@ from spacy_lal.structure.arborescence import is_projective
 from spacy_lal.training.corpus import Corpus
 
 CONFIG = Path(__file__).parents[1] / "configs/ud.cfg"
+ON_ENCODER = CONFIG.with_name("ud_md.cfg")
 PARSER = "components.lal_dependency"
 WARM_UP = 0.05
 """The share of the time in which the rate rises."""
@@ -64,6 +65,10 @@ def ours() -> Config:
     return load_config(CONFIG)
 
 
+def on_encoder() -> Config:
+    return load_config(ON_ENCODER)
+
+
 def spacys() -> Config:
     """Return spaCy's config for a tagger and a parser on a CPU, as of `spacy init config`."""
     return Config(init_config(lang="xx", pipeline=["tagger", "parser"])).copy()
@@ -72,6 +77,8 @@ def spacys() -> Config:
 SYSTEMS = {
     "lal": System(ours, rate=0.003),
     "lal-without": System(ours, rate=0.003, settings={f"{PARSER}.model.encoder.heads": 0}),
+    # the folder of the encoder is an option
+    "lal-md": System(on_encoder, 0.0015, {"nlp.pipeline": ["tok2vec", "lal_dependency"]}),
     "spacy": System(spacys, rate=0.001),
 }
 
@@ -172,11 +179,16 @@ def about_data(lang: str, folder: Path) -> dict[str, Any]:
     return {"treebank": folder.name, "lang": lang, "data": found}
 
 
-def run(name: str, lang: str, folder: Path, seed: int, minutes: float) -> dict[str, Any]:
+def run(
+    name: str, lang: str, folder: Path, seed: int, minutes: float, encoder: Path | None
+) -> dict[str, Any]:
     """Train one system on one treebank, and score it."""
     about = about_data(lang, folder) | {"system": name}
     system = SYSTEMS[name]
-    trained = train(configured(system, lang, folder, seed), 60 * minutes)
+    config = configured(system, lang, folder, seed)
+    if system.config is on_encoder:
+        config = with_settings(config, {"components.tok2vec.model.path": str(encoder)})
+    trained = train(config, 60 * minutes)
     return about | {
         "seed": seed,
         "minutes": minutes,
@@ -198,9 +210,15 @@ def main(
     ] = "lal,spacy",
     seeds: Annotated[str, typer.Option(help="Seeds, commas between.")] = "1",
     group: Annotated[str, typer.Option(help="Of the runs.")] = "ud",
+    encoder: Annotated[
+        Path | None, typer.Option(help="lal-md: folder of `lal import-encoder`.", exists=True)
+    ] = None,
 ) -> None:
     """Train and score every run that has no result yet; print the scores."""
     torch.set_num_threads(1)
+    if "lal-md" in systems.split(",") and encoder is None:
+        typer.echo("ud: lal-md needs --encoder", err=True)
+        raise typer.Exit(1)
     there = results.read(table)
     for treebank, seed, name in product(treebanks, seeds.split(","), systems.split(",")):
         lang, _, path = treebank.partition("=")
@@ -212,7 +230,7 @@ def main(
             msg.info(f"{of} is there")
             continue
         msg.info(of)
-        found = run(name, lang, Path(path), int(seed), minutes)
+        found = run(name, lang, Path(path), int(seed), minutes, encoder)
         results.add(of, found, table)
         for row in found["results"]:
             scores = "  ".join(f"{key} {100 * row[key]:.2f}" for key in SCORES)

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from ..annotations.grammar_errors import EDIT, Correction, is_missing, is_unnecessary
 from ..formats.edit_kinds import related
+from .articles import with_articles
 from .edits import PAIRS, SWAP, edited
 from .spelling import spelled
 
@@ -20,10 +21,13 @@ INFLECTED = {"VERB", "NOUN"}
 
 
 class Suggester:
-    """labels: a detector's, with edits. words: right words, most frequent first."""
+    """labels: a detector's, with edits. words: right words, most frequent first. Where edits make
+    "a" and "an", it is the next word that decides between them."""
 
     def __init__(self, labels: Sequence[str], words: Sequence[str]) -> None:
         self.labels = [label.partition(EDIT)[::2] for label in labels]
+        # other languages have no "an"
+        self.english = {"=a", "=an"} <= {edit for _, edit in self.labels}
         self.rank = {word: k for k, word in enumerate(words)}
         # insertions before a word, and what stands in its place
         self.of = {
@@ -61,11 +65,15 @@ class Suggester:
                 seconds.add(i + 1)
             for k in best if not made else ():
                 text = self._text(words[i], *self.labels[k])
+                if text and self.english:
+                    # what is missing stands before this word, what is wrong in its place
+                    behind = i + (not is_missing(type))
+                    text = with_articles(text, *words[behind : behind + 1])
                 if text is not None:
                     made[text] = made.get(text, 0.0) + row[k]
                     makes.setdefault(text, self.labels[k][0])
             share = sum(row[k] for k in own) / total / (sum(made.values()) or 1.0)
-            known = [Correction(text, p * share) for text, p in made.items()]
+            known = [Correction(text, p * share) for text, p in made.items() if text != words[i]]
             known = sorted((of for of in known if of.probability >= LEAST), key=lambda of: -of[1])
             if known:
                 found[i] = known[:MOST]

@@ -129,6 +129,24 @@ def test_suggestions_by_hand() -> None:
     assert suggest(["a", "xyzzy"], {1: "R:SPELL"}, p) == ({}, set())
 
 
+def test_the_next_word_decides_between_articles() -> None:
+    labels = ["M:DET +a", "M:DET +an", "R:DET =a", "R:DET =an", "R:DET =the"]
+    suggest = Suggester(labels, [])
+    words = ["a", "apple", "the", "user", "old", "an", "horse"]
+    p = numpy.full((7, 5), 0.1, "float32")
+    p[4, 0] = 0.8  # before "old"
+    p[2] = 0.1, 0.1, 0.2, 0.3, 0.3
+    p[5, 3] = 0.8
+    found, _ = suggest(words, {0: "R:DET", 2: "R:DET", 4: "M:DET", 5: "R:DET"}, p)
+    best = {i: of[0].text for i, of in found.items()}
+    assert best == {0: "an", 2: "a", 4: "an", 5: "a"}
+    assert [text for text, _ in found[0]] == ["an", "the"]
+    # a right article is no correction of itself, and leaves the others no more probable
+    row = numpy.array([[0.0, 0.0, 0.0, 0.6, 0.4], [0.0] * 5])
+    (the,) = suggest(["a", "horse"], {0: "R:DET"}, row)[0][0]
+    assert the == ("the", pytest.approx(0.4))
+
+
 def test_what_a_detector_knows_stays_when_training_goes_on(tmp_path: Path) -> None:
     first = blank()
     gold = corrected_examples(first, 150)
