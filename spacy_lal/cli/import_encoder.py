@@ -35,6 +35,9 @@ def import_encoder(
         ),
     ] = None,
     lang: Annotated[str, typer.Option(help="Language code, for the tokens of .txt.")] = "xx",
+    compounds: Annotated[
+        bool, typer.Option("--compounds", help='Read parts of words with "_" between them apart.')
+    ] = False,
 ) -> None:
     """Write a pretrained transformer to OUTPUT, with only those pieces that TEXT uses.
 
@@ -53,7 +56,9 @@ def import_encoder(
         before = config["vocab_size"]
         if text:
             docs = _docs(text, lang)
-            config, tokenizer, tensors = cut_vocabulary(config, tokenizer, tensors, docs)
+            config, tokenizer, tensors = cut_vocabulary(
+                config, tokenizer, tensors, docs, compounds=compounds
+            )
         output.mkdir(parents=True, exist_ok=True)
         settings, pieces, weights = (output / name for name in FILES)
         settings.write_text(json.dumps(config, indent=2) + "\n", "utf-8")

@@ -42,6 +42,8 @@ class PretrainedSettings(Settings):
     eq. 1); "all", all layers but the embeddings, side by side.
     pooling: a token's vector is that of its "first" piece, of its "last" piece, or the "mean" of
     all its pieces.
+    compounds: whether words of several parts, with "_" between them as in treebanks, are read with
+    spaces instead, which a transformer knows.
     window: number of pieces that are read together, special ones such as [CLS] included. A Doc is
     cut into windows at its sentence boundaries, or at blank lines if it has no boundaries; each
     window gets as many sentences as fit. A longer sentence is read in overlapping windows, and a
@@ -62,6 +64,7 @@ class PretrainedSettings(Settings):
     output: Literal["last", "mix", "all"] = "mix"
     layers: int = 4
     pooling: Pooling = "first"
+    compounds: bool = False
     window: int = 128
     trained_from: int = 0
     mixed_precision: bool = False
@@ -77,6 +80,9 @@ class PretrainedSettings(Settings):
 
     def build(self, header: Header) -> "PretrainedNetwork":
         return PretrainedNetwork(header["transformer"], self)
+
+    def reader(self, header: Header) -> WordPieces:
+        return WordPieces(header["tokenizer"], self.compounds)
 
 
 class LayerMix(nn.Module):
@@ -175,10 +181,6 @@ def _freeze(transformer: Any, trained_from: int) -> None:
         )
 
 
-def _word_pieces(header: Header) -> WordPieces:
-    return WordPieces(header["tokenizer"])
-
-
 @with_settings_of(PretrainedSettings)
 def build_pretrained_encoder_v1(**settings: Any) -> Model[list[Doc], list[Floats2d]]:
     """Fine-tune a pretrained transformer, for one component or, in a shared `tok2vec`, for many.
@@ -193,7 +195,7 @@ def build_pretrained_encoder_v1(**settings: Any) -> Model[list[Doc], list[Floats
         init=_init,
         attrs={"settings": own},
         dims={"nO": None},
-        shims=[TorchShim(own.build, _word_pieces)],
+        shims=[TorchShim(own.build, own.reader)],
     )
 
 

@@ -51,12 +51,18 @@ def unigram_tokenizer(pieces: list[tuple[str, float]], special: dict[str, int]) 
 
 
 def cut_vocabulary(
-    config: Json, tokenizer: str, tensors: dict[str, Tensor], docs: Iterable[Doc]
+    config: Json,
+    tokenizer: str,
+    tensors: dict[str, Tensor],
+    docs: Iterable[Doc],
+    *,
+    compounds: bool = False,
 ) -> tuple[Json, str, dict[str, Tensor]]:
     """Returns the transformer with only those pieces that Docs use, single characters of their
     scripts, and special pieces; the Docs' pieces stay the same.
 
-    config, tokenizer: the contents of config.json and tokenizer.json. A unigram model then reads a
+    config, tokenizer: the contents of config.json and tokenizer.json. compounds: the setting of
+    `spacy-lal.PretrainedEncoder.v1`. A unigram model then reads a
     word with the space before it, as it reads a text. Raises ValueError for a tokenizer of another
     kind than Unigram and WordPiece, and for another transformer than `Bert`.
     """
@@ -73,7 +79,7 @@ def cut_vocabulary(
         names = [piece for piece, _ in model["vocab"]]
     else:
         names = sorted(model["vocab"], key=model["vocab"].__getitem__)
-    used, scripts = _used(WordPieces(json.dumps(parts)), docs)
+    used, scripts = _used(WordPieces(json.dumps(parts), compounds), docs)
     used |= {added["id"] for added in parts["added_tokens"]}
     used |= {number for number, name in enumerate(names) if _is_single(name, scripts)}
     kept = sorted(number for number in used if number < len(tensors[EMBEDDINGS]))
@@ -98,8 +104,7 @@ def _used(pieces: WordPieces, docs: Iterable[Doc]) -> tuple[set[int], set[str]]:
     used: set[int] = set()
     characters: Counter[str] = Counter()
     for batch in minibatch(docs, BATCH):
-        flat, _ = pieces.of_docs(batch, most=10**9)
-        used.update(flat.tolist())
+        used.update(pieces.of_docs(batch, most=10**9)[0].tolist())
         for doc in batch:
             characters.update(doc.text)
     scripts: Counter[str] = Counter()

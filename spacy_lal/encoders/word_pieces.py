@@ -55,9 +55,11 @@ def special_pieces(tokenizer: Tokenizer) -> Special:
 
 class WordPieces:
     """A fast tokenizer that reads word by word. tokenizer: the contents of a tokenizer.json.
+    compounds: whether parts of words with "_" between them are read with spaces between them.
     Byte-level BPE reads a word with the space before it, and so does `METASPACE`."""
 
-    def __init__(self, tokenizer: str) -> None:
+    def __init__(self, tokenizer: str, compounds: bool = False) -> None:
+        self.compounds = compounds
         self._tokenizer = Tokenizer.from_str(tokenizer)
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -95,6 +97,8 @@ class WordPieces:
             plain = (
                 " " * word.startswith(" ") + plain_word(word.removeprefix(" ")) for word in new
             )
+            if self.compounds:
+                plain = (word.replace("_", " ") if word.strip(" _") else word for word in plain)
             found = self._encode([word[:MOST_CHARACTERS] for word in plain])
             known.update(
                 (word, [] if word.isspace() else pieces or self._unknown)

@@ -41,8 +41,8 @@ def french(text=TEXT):
     return spacy.blank("fr")(text)
 
 
-def names(tokenizer, doc):
-    flat, _ = WordPieces(tokenizer).of_docs([doc], 100)
+def names(tokenizer, doc, compounds=False):
+    flat, _ = WordPieces(tokenizer, compounds).of_docs([doc], 100)
     inner = Tokenizer.from_str(tokenizer)
     return [inner.id_to_token(int(number)) for number in flat]
 
@@ -61,6 +61,16 @@ def test_each_doc_begins_with_a_space():
     inner = Tokenizer.from_str(unigram())
     assert [inner.id_to_token(int(number)) for number in flat] == ["▁homme"] * 2
     assert counts.tolist() == [1, 1]
+
+
+def test_words_of_several_parts():
+    vocab = spacy.blank("fr").vocab
+    compound = Doc(vocab, words=["l'homme_est", "_"], spaces=[False, False])
+    parts = Doc(vocab, words=["l'homme", "est", "_"], spaces=[True, False, False])
+    assert names(unigram(), compound, True) == names(unigram(), parts)
+    assert names(unigram(), compound) != names(unigram(), parts)
+    _, counts = WordPieces(unigram(), True).of_docs([compound], 100)
+    assert counts.tolist() == [4, 1]
 
 
 def config(n_pieces):

