@@ -10,12 +10,10 @@ import pytest
 import srsly
 from spacy.tokens import Doc
 
-from spacy_lal.formats.treebank_sentence import write_docs
-
 from .running import ATTACHMENT, FEW_STEPS, ROOT, load_benchmark
 from .test_configs import read as read_config
 from .toy_treebanks import toy_ewt
-from .two_steps import toy_sentences, trained_two_steps
+from .two_steps import trained_two_steps
 
 
 def test_ablation(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
@@ -142,24 +140,6 @@ def test_every_row_of_two_stage_parsers_trains() -> None:
         nlp = trained_two_steps(ablate.with_settings(base, settings))
         doc = Doc(nlp.vocab, ["The", "door", "opened", "."], tags=["DT", "NN", "VBD", "."])
         assert nlp(doc)._.trees
-
-
-def test_speed_and_training_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Of a CRF parser and of SpanFormer, whose spans take more memory in an update."""
-    crf_speed = load_benchmark("crf_speed")
-    monkeypatch.setattr(crf_speed, "SIZES", {"reduced": crf_speed.SIZES["reduced"]})
-    write_docs(toy_sentences("en"), tmp_path / "toy.spacy", "en")
-    toy, report = str(tmp_path / "toy.spacy"), tmp_path / "report.json"
-    arguments = ["--train", toy, "--test", toy, "--repeats", "1", "--json", str(report)]
-    monkeypatch.setattr("sys.argv", ["crf_speed.py", *arguments])
-    crf_speed.main()
-    rows = srsly.read_json(report)["rows"]
-    crf, spans = (row for row in rows if row["what"] == "memory")
-    assert (crf["variant"], spans["variant"]) == ("crf", "spanformer")
-    assert 0 < crf["peak_mb"] < spans["peak_mb"]
-    assert "| memory |" in capsys.readouterr().out
 
 
 def test_the_page_describes_the_model_that_ran() -> None:
