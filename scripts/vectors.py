@@ -217,8 +217,14 @@ def frequent(
     except ImportError:
         typer.echo("vectors: this needs wordfreq: pip install wordfreq", err=True)
         raise typer.Exit(1) from None
-    known = wordfreq.top_n_list(lang, 10**6)
-    written = [form for word in known for form in dict.fromkeys((word, word[0].upper() + word[1:]))]
+    try:
+        known = wordfreq.top_n_list(lang, 10**6)
+    except LookupError as error:
+        typer.echo(f"vectors: {error}", err=True)
+        raise typer.Exit(1) from None
+    capital = {"i": "İ"} if lang in ("tr", "az") else {}
+    pairs = ((word, capital.get(word[0], word[0].upper()) + word[1:]) for word in known)
+    written = [form for pair in pairs for form in dict.fromkeys(pair)]
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text("".join(f"{word}\n" for word in written), "utf8")
     typer.echo(f"{output}: {len(known)} words")

