@@ -32,7 +32,6 @@ TEXTS = {
     "en_lal_bio_sm": ["craft", "odd"],
     "fr_lal_sm": ["sequoia", "odd"],
     "fr_lal_md": ["sequoia", "odd"],
-    "id_lal_md": ["icon", "odd"],
     "is_lal_sm": ["greynir", "odd"],
     "en_lal_ged_sm": ["fce", "realec", "odd"],
     "en_lal_ged_md": ["fce", "realec", "odd"],
@@ -46,7 +45,6 @@ FILES = {
     "craft": "craft-bio/craft.no-nc.test.brackets.xz",
     "sequoia": "sequoia-fr/test.brackets.xz",
     "greynir": "greynir-is/test.brackets.xz",
-    "icon": "icon-id/test.txt.xz",
     "fce": "fce/fce-public.test.original.tsv",
     "realec": "realec/en_realec_dev.tsv.xz",
     "german": "multiged/german/de_falko-merlin_dev.tsv.xz",
@@ -71,7 +69,7 @@ def texts(kind: str, data: Path) -> list[str] | Words:
     if path.name.endswith((".conllu", ".conllu.xz")):
         rows = (row.split("\t") for row in lines.splitlines())
         return split([row[1] if row[0].isdigit() else row[0] and "#" for row in rows])
-    if "brackets" in path.name or kind == "icon":
+    if "brackets" in path.name:
         return [re.findall(r"\([^\s()]+ ([^\s()]+)\)", line) for line in lines.splitlines()]
     return split([line.split("\t")[0] for line in lines.splitlines()])
 

@@ -26,7 +26,6 @@ TEXTS = {
         "Aujourd'hui, le ministre a annoncé son départ. « Je suis fatigué », dit-il.",
         "Oui.",
     ],
-    "id_lal_md": ["Menteri itu mengumumkan pengunduran dirinya kemarin. Dia sangat lelah.", "Ya."],
     "is_lal_sm": ["Ráðherrann sagði í gær að hann myndi ekki koma. Hún var ánægð með það.", "Já."],
 }
 # sure phrases, and the sentence's words and tags
@@ -34,14 +33,12 @@ PHRASES = {
     "en_lal_bio_sm": {(0, 5, "NP"), (2, 5, "NP"), (5, 8, "VP"), (6, 8, "PP"), (9, 18, "NP")},
     "fr_lal_sm": {(2, 4, "NP"), (4, 6, "VN"), (6, 8, "NP")},
     "fr_lal_md": {(2, 4, "NP"), (4, 6, "VN"), (6, 8, "NP")},
-    "id_lal_md": {(0, 2, "NP"), (2, 6, "VP")},
     "is_lal_sm": {(0, 1, "NP"), (4, 9, "CP")},
 }
 TAGS = {
     "en_lal_bio_sm": {"Mice": "NNS", "lacking": "VBG", "gene": "NN", "die": "VBP", "n": "NN"},
     "fr_lal_sm": {"le": "DET", "ministre": "NC", "annoncé": "VPP", ".": "PONCT"},
     "fr_lal_md": {"le": "DET", "ministre": "NC", "annoncé": "VPP", ".": "PONCT"},
-    "id_lal_md": {"Menteri": "NNO", "mengumumkan": "VBT", ".": "PUN"},
     "is_lal_sm": {"Ráðherrann": "no", "sagði": "so", "að": "st", ".": "grm"},
 }
 
@@ -90,12 +87,3 @@ def test_heads_of_french(name: str) -> None:
     assert found["chat"] == ("dort", "nsubj")
     assert found["au"] == ("soleil", "case")
     assert found["dort"] == ("dort", "ROOT")
-
-
-def test_heads_of_indonesian() -> None:
-    doc = loaded("id_lal_md")("Anak itu membaca buku di rumah.")
-    found = {token.text: (token.head.text, token.dep_) for token in doc}
-    assert found["Anak"] == ("membaca", "nsubj")
-    assert found["buku"] == ("membaca", "obj")
-    assert found["di"] == ("rumah", "case")
-    assert found["membaca"] == ("membaca", "ROOT")

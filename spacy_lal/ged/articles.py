@@ -4,6 +4,7 @@ import re
 from itertools import pairwise
 
 ARTICLES = {"a", "an"}
+"""Forms of the article whose choice depends on the next word."""
 VOWEL = re.compile(
     # letters that are read one by one: an NGO, an X-ray, an EU member
     r"[FHLMNRSX](?![A-Za-z])|[FHLMNRSX][B-DF-HJ-NP-TV-Z][A-Z]?(?![A-Za-z])|x-|EU\b"

@@ -61,6 +61,17 @@ def test_brackets(run, tmp_path):
     assert [(token.head.text, token.dep_) for token in doc] == [("cools", "dep"), ("cools", "ROOT")]
 
 
+def test_words_without_spaces(run, tmp_path):
+    tree = "(S (NN tea) (-LRB- -LRB-) (JJ hot) (, ,) (JJ sweet) (-RRB- -RRB-) (VBZ cools) (. .))"
+    (tmp_path / "b.mrg").write_text(tree)
+    out = tmp_path / "tea.spacy"
+    assert run("brackets", tmp_path / "b.mrg", out).exit_code == 0
+    assert read(out)[0].text == "tea ( hot , sweet ) cools ."
+    options = ("--closing", ". , )", "--opening", "(")
+    assert run("brackets", tmp_path / "b.mrg", out, *options).exit_code == 0
+    assert read(out)[0].text == "tea (hot, sweet) cools."
+
+
 def test_bad_brackets(run, tmp_path):
     path = tmp_path / "a.mrg"
     path.write_text("(S\n  (NN tea)")

@@ -19,7 +19,8 @@ RUNNING = {
     "silver": "MODEL IN OUT --trees 0",
 }
 NOT_RUNNING = {
-    *("convert", "corrupt", "download", "edit", "import", "inspect", "package", "score", "search"),
+    *("convert", "corrupt", "download", "edit", "import", "import-encoder", "inspect"),
+    *("package", "score", "search"),
 }
 
 

