@@ -29,6 +29,8 @@ READ_OTHERWISE = (
     " (NN telescope)))) (. .)))"
 )
 """A gold tree of the ambiguous sentence."""
+CLAUSES = "The city closed the old bridge, which nobody used."
+FRENCH = "Le ministre a annoncé son départ au mois de juin."
 SLOPPY = "call me at 7:30PM!!! we still need the car :)"
 ODD = "😀 ok... see https://a.example/b?c=1 before 31/12"
 DRAWN: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -37,6 +39,7 @@ DRAWN: dict[str, tuple[str, str, dict[str, Any]]] = {
     "tree-turned": (RIGHT, "tree", {"turned": True}),
     "heads": (RIGHT, "heads", {}),
     "roles": (RIGHT, "srl_lanes", {"helping": False}),
+    "clauses": (CLAUSES, "all", {"helping": False}),
     "sloppy": (SLOPPY, "all", {"helping": False}),
     "odd": (ODD, "all", {"helping": False}),
     "probabilities": (AMBIGUOUS, "probabilities", {}),
@@ -134,7 +137,7 @@ def pictures(table: Path = TABLE) -> dict[str, str]:
 
 
 def drawn() -> dict[str, str]:
-    """Return the pictures of sentences by name, as en_lal_md and en_lal_ged_md annotate them."""
+    """Return the pictures of sentences by name, as our pipelines annotate them."""
     nlp, detector = spacy.load("en_lal_md"), spacy.load("en_lal_ged_md")
     found = {}
     for name, (words, style, options) in DRAWN.items():
@@ -147,6 +150,7 @@ def drawn() -> dict[str, str]:
     essay = detector(ESSAY)
     found["errors"] = render(essay, style="all", jupyter=False)
     found["layers"] = render(essay, style="layers", options={"nlp": detector}, jupyter=False)
+    found["french"] = render(spacy.load("fr_lal_md")(FRENCH), style="all", jupyter=False)
     tree = nlp(AMBIGUOUS)._.trees[0]
     found["diff"] = render(
         [(ConstituentTree.from_string(READ_OTHERWISE), tree)], style="diff", jupyter=False

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from ..annotations import install_extensions
 from ..formats.conllu import Conllu
 from ..formats.docbins import read_spacy
 from ..formats.files import OPENERS, decoded, read_text, undamaged
@@ -57,6 +58,7 @@ def read_docs(path: str | Path, vocab: Vocab | None = None) -> Iterator[Doc]:
     vocab: by default one without a language.
     Raises ValueError, naming the place, for what can't be read, and FileNotFoundError.
     """
+    install_extensions()
     vocab = vocab or language_vocab("xx")
     for file in corpus_files(Path(path)):
         yield from _docs(Piece(file), vocab)

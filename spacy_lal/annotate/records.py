@@ -12,7 +12,13 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.vocab import Vocab
 
-from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies, set_errors
+from ..annotations import (
+    CONSTITUENTS_KEY,
+    install_extensions,
+    set_constituents,
+    set_dependencies,
+    set_errors,
+)
 from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
 from ..annotations.grammar_errors import (
     CORRECT,
@@ -256,6 +262,7 @@ def record_doc(record: Record, vocab: Vocab) -> Doc:
     words are not those of the text, and for a record without words."""
     if record.get("words") is None:
         raise ValueError(f"record {record.get('id')!r} has no words: {record.get('error')}")
+    install_extensions()
     text, words, starts = record["text"], record["words"], record["starts"]
     ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
     nexts = [*starts[1:], len(text)] if words else []

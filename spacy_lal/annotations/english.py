@@ -27,7 +27,9 @@ def check_heads(doc: Doc, view: str) -> None:
             f"{view} reads relations of Universal Dependencies, and the Doc has {found!r}, as of "
             "spaCy's English pipelines. Take heads of lal_constituency, lal_dependency or lisa_srl."
         )
-    if len(doc) and not (doc.has_annotation("DEP") and doc.has_annotation("TAG")):
+    if doc.has_annotation("DEP") and doc.has_annotation("TAG"):
+        return
+    if any(not token.is_space for token in doc):
         raise ValueError(
             f"{view} needs heads and tags (token.dep_ and token.tag_), and the Doc has none: add a "
             "component that writes them, such as lal_constituency with joint heads"

@@ -169,7 +169,8 @@ def _answer(query: Query, key: tuple[str, str] | None, seconds: float, text: Tex
     doc: Doc = text.item
     bounds = doc.has_annotation("SENT_START")
     numbers = {s.start: n for n, s in enumerate(doc.sents, start=1)} if bounds else {0: 1}
-    if lacks := query.lacks(doc):
+    shown = ATTRIBUTES.get(key[1], ("", ""))[1] if key else ""
+    if lacks := query.lacks(doc, {shown} - {""}):
         return Answer([], len(numbers), lacks)
     rows: list[Row] = []
     for match in query.in_doc(doc, seconds):

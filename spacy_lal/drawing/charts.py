@@ -20,8 +20,8 @@ LABELLED = 0.2
 """Least probability of a span with a label in its cell."""
 SHOWN = 0.005
 """Least probability of a drawn cell; others are empty places of the grid."""
-WIDEST_CELL, WIDEST_GRID = 36.0, 1100.0
-"""Greatest width of a span's cell in a grid wider than the latter, in pixels."""
+LEAST_CELL, WIDEST_GRID = 24.0, 1100.0
+"""Least width of a span's cell, and the width beyond which no cell is wider, in pixels."""
 READING = "rows: first word; columns: last word; framed: more probable than not"
 """Description of the grid of spans."""
 COLOURS = (SPURIOUS, TOP, MATCHED, shade(0.4), BAR, INK)
@@ -231,7 +231,7 @@ def probabilities_svg(
         if table[start, end] >= SHOWN
     ]
     widest = max((width(label, 11) for *_, p, label in spans if p > LABELLED), default=0.0)
-    cell_x = min(max(widest + 4, 24.0), max(WIDEST_CELL, WIDEST_GRID / max(1, n)))
+    cell_x = max(LEAST_CELL, min(widest + 4, WIDEST_GRID / max(1, n)))
     left = 24 + max((width(word, 12) for word in shown), default=0.0)
     top = 60.0 + slanted
     bottom, right = top + cell_y * n, left + cell_x * n
@@ -255,11 +255,11 @@ def probabilities_svg(
         if p > 0.5:
             said.append(f"{label} {p:.2f}: {covered}")
         if p > LABELLED:
-            cut = label
-            while len(cut) > 1 and width(cut, 11) > cell_x - 2:
+            cut, size = label, 11 if width(label, 11) <= cell_x - 2 else 9
+            while len(cut) > 1 and width(cut, size) > cell_x - 2:
                 cut = cut[:-2] + "…"
             ink = PAPER if p > 0.55 else INK
-            parts.append(centred(x + cell_x / 2, y + 15, cut, size=11, fill=ink))
+            parts.append(centred(x + cell_x / 2, y + 15, cut, size=size, fill=ink))
     return svg(
         max(right + slanted + 8, 320.0),
         bottom + 46,

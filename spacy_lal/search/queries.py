@@ -16,7 +16,7 @@ A name in several parts means the same words:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -84,9 +84,8 @@ class Query:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of nodes, in the order of the parts, and of relations, which begin with ~."""
-        parts = (p.names if isinstance(p, WordPattern) else sorted(p.names) for p in self.parts)
-        return tuple(dict.fromkeys(chain.from_iterable(parts)))
+        """Names of nodes, in the order of the query, and of relations, which begin with ~."""
+        return tuple(dict.fromkeys(chain.from_iterable(part.names for part in self.parts)))
 
     @cached_property
     def needs(self) -> frozenset[str]:
@@ -96,10 +95,10 @@ class Query:
         heads = [HEADS] if trees and words else []  # a phrase's head word
         return frozenset(chain(trees, heads, *words))
 
-    def lacks(self, doc: Doc) -> str:
-        """Return what the query needs and the Doc doesn't have, or ""."""
+    def lacks(self, doc: Doc, also: Collection[str] = ()) -> str:
+        """Return what the query needs and the Doc doesn't have, or "". also: further needs."""
         groups = {TREES: CONSTITUENTS_KEY, ROLES: FRAMES_KEY}
-        for need in sorted(self.needs):
+        for need in sorted(self.needs.union(also)):
             there = groups[need] in doc.spans if need in groups else doc.has_annotation(need)
             if not there and len(doc):
                 return _MISSING[need]

@@ -262,7 +262,7 @@ class TreePattern:
     """
 
     def __init__(self, query: str, roots: Sequence[Node], names: Iterable[str]) -> None:
-        self.query, self.names = query, frozenset(names)
+        self.query, self.names = query, tuple(names)
         self._roots, self._any = roots, Group(roots, False)
         self.required = tuple(self._any.required())
 

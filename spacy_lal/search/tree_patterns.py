@@ -43,7 +43,8 @@ class _Parser(Scanner):
 
     def __init__(self, query: str) -> None:
         super().__init__(query)
-        self.names, self.known = set[str](), set[str]()
+        self.names: dict[str, None] = {}
+        self.known = set[str]()
         self.negations = 0
 
     def pattern(self) -> TreePattern:
@@ -202,7 +203,7 @@ class _Parser(Scanner):
         if self.negations:
             raise self.error("a node of a negated condition has no name", at)
         self.known.add(node.name)
-        self.names.add(node.name)
+        self.names[node.name] = None
         return node
 
 

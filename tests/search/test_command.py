@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import typer
+from spacy.tokens import Doc
 from typer.testing import CliRunner
 
 from spacy_lal.annotate.records import doc_record
@@ -108,6 +109,18 @@ def test_counts_by(corpus: Path, by: str, expected: str) -> None:
     found = searched("{}=a [<ARG0~r {} | </ARG1/~r {lemma:close}]", corpus, "--by", by)
     assert sorted(found.splitlines()) == sorted(expected.splitlines())
     assert found.splitlines()[0][0] >= found.splitlines()[-1][0]
+
+
+def test_a_count_by_what_the_corpus_lacks(tmp_path: Path) -> None:
+    made = doc()
+    words, heads = [token.text for token in made], [token.head.i for token in made]
+    write_spacy(
+        [Doc(made.vocab, words, heads=heads, deps=["x"] * len(made))], tmp_path / "bare.spacy"
+    )
+    command = ["search", "{}=a > {}", str(tmp_path / "bare.spacy"), "--by", "a.lemma"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 1
+    assert "the query needs lemmas, token.lemma_, which the corpus doesn't have" in result.stderr
 
 
 def test_count(corpus: Path) -> None:

@@ -117,7 +117,7 @@ def test_long_and_deep_patterns() -> None:
 
 def test_names() -> None:
     pattern = compile_tree_pattern("S < NP=np [< VP=vp | < X=x]")
-    assert pattern.names == {"np", "vp", "x"}
+    assert pattern.names == ("np", "vp", "x")
     assert list(pattern.matches(TreeNodes(DOG))) == [{"": 0, "np": 1, "vp": 6}]
 
 

@@ -19,7 +19,7 @@ from spacy_lal.annotations.grammar_errors import set_errors
 from spacy_lal.drawing.html import text_style
 from spacy_lal.drawing.palette import CATEGORIES, DARK, ROLES, category
 from spacy_lal.drawing.svg import xml
-from spacy_lal.interpret import LayersOfWords
+from spacy_lal.interpret import LayersOfWords, SpanProbabilities
 from spacy_lal.trees.tree import ConstituentTree
 from spacy_lal.visualize import STYLES, render
 
@@ -265,6 +265,16 @@ def test_all_layers_stand_at_the_same_words():
         wide = ElementTree.fromstring(render(annotated(n), "heads", jupyter=False))
         assert float(wide.get("width")) < 1280
         assert (len({middle(g) for g in wide.iter(f"{SVG}g") if is_word(g)}) < n) == turned
+
+
+def test_a_grid_of_50_words_fits_a_page():
+    n = 50
+    table = numpy.triu(numpy.full((n + 1, n + 1), 0.4), 1)
+    labels = [["SBAR::WHADVP"] * (n + 1)] * (n + 1)
+    item = SpanProbabilities(["word"] * n, numpy.arange(n), table, labels)
+    svg = render(item, "probabilities", jupyter=False)
+    assert float(ElementTree.fromstring(svg).get("width")) < 1400
+    assert overlapping(svg) == []
 
 
 def is_word(g):
