@@ -20,7 +20,7 @@ LABELLED = 0.2
 """Least probability of a span with a label in its cell."""
 SHOWN = 0.005
 """Least probability of a drawn cell; others are empty places of the grid."""
-LEAST_CELL, WIDEST_GRID = 24.0, 1100.0
+LEAST_CELL, WIDEST_GRID = 28.0, 1100.0
 """Least width of a span's cell, and the width beyond which no cell is wider, in pixels."""
 READING = "rows: first word; columns: last word; framed: more probable than not"
 """Description of the grid of spans."""
@@ -255,11 +255,11 @@ def probabilities_svg(
         if p > 0.5:
             said.append(f"{label} {p:.2f}: {covered}")
         if p > LABELLED:
-            cut, size = label, 11 if width(label, 11) <= cell_x - 2 else 9
-            while len(cut) > 1 and width(cut, size) > cell_x - 2:
+            cut = label
+            while len(cut) > 1 and width(cut, 11) > cell_x - 2:
                 cut = cut[:-2] + "…"
             ink = PAPER if p > 0.55 else INK
-            parts.append(centred(x + cell_x / 2, y + 15, cut, size=size, fill=ink))
+            parts.append(centred(x + cell_x / 2, y + 15, cut, size=11, fill=ink))
     return svg(
         max(right + slanted + 8, 320.0),
         bottom + 46,
