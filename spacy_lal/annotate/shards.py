@@ -45,8 +45,7 @@ def headed(record: Record, doc: Doc, layers: Layers) -> str:
     trees = (tree for tree in sentence_trees(doc) if tree.leaves)
     lines: list[str] = []
     for tree, words in zip(trees, _sentences(doc), strict=True):
-        heads = [head - 1 if head else k for k, head in enumerate(word_heads(words))]
-        lines.append(f"{mark_heads(tree, heads)}\n")
+        lines.append(f"{mark_heads(tree, word_heads(words))}\n")
     return "".join(lines)
 
 

@@ -107,14 +107,13 @@ class Contents:
             words = [doc[i] for i in index.tokens[start:end]]
             if not words:
                 continue
-            heads = [head - 1 if head else k for k, head in enumerate(word_heads(words))]
             own = phrases[bisect_left(starts, start) : bisect_left(starts, end)]
             inside = [(i - start, j - start, label) for i, j, label in own]
             found = TreebankSentence(
                 [word.text for word in words],
                 tags=[word.tag_ for word in words] if has("TAG") else None,
                 pos=[word.pos_ for word in words] if has("POS") else None,
-                heads=heads if has("DEP") else None,
+                heads=word_heads(words) if has("DEP") else None,
                 deps=[word.dep_ for word in words] if has("DEP") else None,
                 constituents=inside if has_trees else None,
             )
