@@ -17,6 +17,7 @@ from ..annotations.words import word_heads
 from ..formats.conllu import format_conllu, sent_id
 from ..formats.docbins import pack, write_packed
 from ..formats.files import whole_file
+from ..formats.penn_brackets import Brackets
 from ..formats.props import format_props
 from ..trees.head_marks import mark_heads
 from .annotating import BATCH_TOKENS, through_pipeline
@@ -37,7 +38,7 @@ def conllu(record: Record, doc: Doc, layers: Layers) -> str:
 
 def brackets(record: Record, doc: Doc, layers: Layers) -> str:
     """Return a tree per line."""
-    return "".join(f"{tree}\n" for tree in sentence_trees(doc) if tree.leaves)
+    return Brackets().write(doc)
 
 
 def headed(record: Record, doc: Doc, layers: Layers) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import partial
@@ -17,8 +16,8 @@ from spacy.tokens import Doc
 
 from ..annotate.manifest import settings_of
 from ..annotate.reading import CONLLU, DOC_SUFFIXES, Piece, corpus_files, read_docs
-from ..annotations import CONSTITUENTS_KEY, get_constituents, get_errors, get_frames
-from ..annotations.words import WordIndex, word_heads
+from ..annotations import CONSTITUENTS_KEY, get_errors, get_frames, sentence_trees
+from ..annotations.words import word_heads
 from ..formats import penn_brackets as penn
 from ..formats.files import read_text, whole_file
 from ..formats.treebank_format import Files, Losses
@@ -96,26 +95,22 @@ class Contents:
 
     def add_doc(self, doc: Doc, at: str) -> None:
         """Count the annotation of a Doc."""
-        index = WordIndex(doc)
         has_trees = CONSTITUENTS_KEY in doc.spans
-        phrases = index.spans(get_constituents(doc))
-        starts = [phrase[0] for phrase in phrases]
         has = doc.has_annotation
         sentences = doc.sents if doc.has_annotation("SENT_START") else [doc[:]]
-        for number, sentence in enumerate(sentences, start=1):
-            start, end = index.range(sentence.start, sentence.end)
-            words = [doc[i] for i in index.tokens[start:end]]
+        for number, (sentence, tree) in enumerate(
+            zip(sentences, sentence_trees(doc), strict=False), start=1
+        ):
+            words = [token for token in sentence if not token.text.isspace()]
             if not words:
                 continue
-            own = phrases[bisect_left(starts, start) : bisect_left(starts, end)]
-            inside = [(i - start, j - start, label) for i, j, label in own]
             found = TreebankSentence(
                 [word.text for word in words],
                 tags=[word.tag_ for word in words] if has("TAG") else None,
                 pos=[word.pos_ for word in words] if has("POS") else None,
                 heads=word_heads(words) if has("DEP") else None,
                 deps=[word.dep_ for word in words] if has("DEP") else None,
-                constituents=inside if has_trees else None,
+                constituents=tree.spans(include_root=False) if has_trees else None,
             )
             self.add(found, f"{at}, sentence {number}")
         spans = [span for frame in get_frames(doc) for span in frame.spans]

@@ -13,6 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from ..trees.brackets import FormatError as FormatError
 
 OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
@@ -67,6 +69,14 @@ def blocks(text: str) -> Iterator[list[tuple[int, str]]]:
     for blank, block in groupby(lines, key=lambda line: not line[1].strip(" \t\r\f\v")):
         if not blank:
             yield list(block)
+
+
+def first_error(error: ValidationError) -> str:
+    """Return pydantic's first error in one line, which begins with the field, if there is one."""
+    first = error.errors()[0]
+    place = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
+    said = first["msg"].removeprefix("Value error, ")
+    return f"{place.removeprefix('.')}: {said}" if place else said
 
 
 def is_number(text: str) -> bool:

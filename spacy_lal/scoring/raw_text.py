@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -19,7 +20,7 @@ Bracket = tuple[int, int, str]
 
 @dataclass
 class RawTextScores:
-    """Counts of matches over pairs of a gold and a found Doc with the same text.
+    """Counts of matches, by name, over pairs of a gold and a found Doc with the same text.
 
     words: tokens with the same characters. boundaries: sentence starts other than a Doc's first.
     tags: words with the same tag. uas, las: as in CoNLL 2018, words whose heads have the same
@@ -29,28 +30,23 @@ class RawTextScores:
     """
 
     parameters: EvalbParameters = field(default_factory=lambda: EvalbParameters.load("nk"))
-    words: PRFScore = field(default_factory=PRFScore)
-    boundaries: PRFScore = field(default_factory=PRFScore)
-    tags: PRFScore = field(default_factory=PRFScore)
-    uas: PRFScore = field(default_factory=PRFScore)
-    las: PRFScore = field(default_factory=PRFScore)
-    brackets: PRFScore = field(default_factory=PRFScore)
+    counts: dict[str, PRFScore] = field(default_factory=lambda: defaultdict(PRFScore))
 
     def add(self, gold: Doc, found: Doc) -> None:
         """Count one pair. Raises ValueError if the texts differ in more than whitespace."""
         ours, theirs = Characters(gold), Characters(found)
         if ours.text != theirs.text:
             raise ValueError(f"these are two texts: {gold.text[:30]!r} and {found.text[:30]!r}")
-        self.words += count_alike(ours.words(), theirs.words())
-        self.boundaries += count_alike(ours.boundaries(), theirs.boundaries())
+        self.counts["words"] += count_alike(ours.words(), theirs.words())
+        self.counts["boundaries"] += count_alike(ours.boundaries(), theirs.boundaries())
         if gold.has_annotation("TAG"):
             among = ours.characters(token for token in gold if token.tag)
-            self.tags += count_alike(ours.tags(among), theirs.tags(among))
+            self.counts["tags"] += count_alike(ours.tags(among), theirs.tags(among))
         if gold.has_annotation("DEP"):
             among = ours.characters(token for token in gold if token.dep)
             uas, las = count_arcs(ours, theirs, among, universal=True)
-            self.uas += uas
-            self.las += las
+            self.counts["uas"] += uas
+            self.counts["las"] += las
         if CONSTITUENTS_KEY in gold.spans:
             self._add_brackets(ours, theirs)
 
@@ -77,13 +73,13 @@ class RawTextScores:
             [(i, j, equal.get(label, label)) for i, j, label in self.parameters.counted(found)]
             for found in (brackets(ours), brackets(theirs))
         )
-        self.brackets += count_alike(*counted)
+        self.counts["brackets"] += count_alike(*counted)
 
     def as_dict(self) -> dict[str, float | None]:
         """Return F1, and precision and recall of boundaries and brackets; None without items."""
         result: dict[str, float | None] = {}
         for name in ("words", "boundaries", "tags", "uas", "las", "brackets"):
-            scores = named_scores(name, getattr(self, name))
+            scores = named_scores(name, self.counts[name])
             for key in "prf" if name in ("boundaries", "brackets") else "f":
                 result[f"{name}_{key}"] = scores[f"{name}_{key}"]
         return result

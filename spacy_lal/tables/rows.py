@@ -78,10 +78,7 @@ def frame_rows(docs: Doc | Iterable[Doc]) -> Iterator[Row]:
     for places, doc in _placed(docs):
         for number, frame in enumerate(get_frames(doc)):
             own = (number, frame.predicate.i, frame.verb.text, frame.lemma, frame.roleset)
-            spans = zip(
-                (frame.verb, *frame.arguments), (frame.verb_score, *frame.scores), strict=True
-            )
-            for span, score in spans:
+            for span, score in frame.scored:
                 values = (span.label_, span.start, span.end, span.text, _head(span), score)
                 row = (*places[frame.predicate.i], *own, *values)
                 yield dict(zip(FRAME_COLUMNS, row, strict=True))
