@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,8 +21,8 @@ from ..formats.files import read_text, whole_file
 from ..formats.treebank_format import Files, Losses
 from ..formats.treebank_sentence import TreebankSentence
 from ..trees.brackets import place
-from ..trees.nest import crossing
-from ..trees.tree import ROOT_LABELS, ConstituentTree, LabelledSpan
+from ..trees.nest import arcs_cross
+from ..trees.tree import ROOT_LABELS, ConstituentTree
 from .checks import check_outputs, clear_errors
 from .convert import FORMATS
 
@@ -47,13 +45,13 @@ _TRACE = re.compile(r"\*[A-Za-z]+\*?[-\d]*")
 
 class Contents:
     """Counts of words and labels; length, place and beginning of the longest sentences; number of
-    words with heads that cross (see `crossing_words`), of their sentences, and the first place;
-    number and first example of what is odd, by kind."""
+    sentences in which heads cross, and the first place; number and first example of what is odd, by
+    kind."""
 
     def __init__(self) -> None:
         self.sentences = self.words = 0
         self.longest: list[tuple[int, str]] = []
-        self.crossing = 0, 0, ""
+        self.crossing = 0, ""
         self.labels = defaultdict[str, Counter[str]](Counter)
         self.odd: dict[str, tuple[int, str]] = {}
 
@@ -77,13 +75,11 @@ class Contents:
             said = f"{at}: {' '.join(sentence.words[:8])}"
             longest = sorted([*self.longest, (size, said)], key=lambda pair: -pair[0])
             self.longest = longest[:LONGEST]
-        if crossed := crossing_words(heads):
-            words, sentences, first = self.crossing
-            self.crossing = words + crossed, sentences + 1, first or at
+        if arcs_cross(dict(enumerate(heads))):
+            self.crossing = self.crossing[0] + 1, self.crossing[1] or at
         for kind, found in {
             "roots": [deps[i] for i, head in enumerate(heads) if deps and head == i],
             "phrases": [label for _, _, label in sentence.constituents or ()],
-            "chains": unary_chains(sentence.constituents or ()),
             "tags": sentence.tags or (),
             "pos": sentence.pos or (),
             "relations": deps,
@@ -142,52 +138,16 @@ class Contents:
 
     def report(self) -> dict[str, Any]:
         """Return all counts, for JSON."""
-        words, sentences, first = self.crossing
+        sentences, first = self.crossing
         labels = {kind: dict(found.most_common()) for kind, found in self.labels.items() if found}
         return {
             "sentences": self.sentences,
             "words": self.words,
             "longest": [{"words": size, "first": said} for size, said in self.longest],
-            "crossing heads": {"words": words, "sentences": sentences, "first": first},
+            "crossing heads": {"sentences": sentences, "first": first},
             "labels": labels,
             "odd": {kind: {"count": n, "first": said} for kind, (n, said) in self.odd.items()},
         }
-
-
-def unary_chains(spans: Sequence[LabelledSpan]) -> list[str]:
-    """Return the labels of phrases over the same words, from the top, as "S+VP". spans: in
-    preorder."""
-    chains: list[list[str]] = []
-    for before, span in pairwise(spans):
-        if before[:2] != span[:2]:
-            chains.append([])
-        elif chains and chains[-1]:
-            chains[-1].append(span[2])
-        else:
-            chains.append([before[2], span[2]])
-    return ["+".join(chain) for chain in chains if chain]
-
-
-def crossing_words(heads: Sequence[int]) -> int:
-    """Return how many words have a head across words that don't depend on that head. Their arcs
-    cross others (non-projective arcs: Nivre and Nilsson 2005, Pseudo-Projective Dependency
-    Parsing). heads: from 0; a root is its own."""
-    arcs = [(min(i, head), max(i, head)) if i != head else (-1, i) for i, head in enumerate(heads)]
-    if crossing(sorted(arcs, key=lambda arc: (arc[0], -arc[1]))) is None:
-        return 0
-
-    def below(word: int, head: int) -> bool:
-        for _ in heads:
-            if word == head:
-                return True
-            word = heads[word]
-        return False
-
-    return sum(
-        any(not below(k, heads[i]) for k in range(start + 1, end))
-        for i, (start, end) in enumerate(arcs)
-        if start >= 0
-    )
 
 
 def inspect(
@@ -220,9 +180,8 @@ def inspect(
                 shown = ", ".join(f"{label} {count:,}" for label, count in found.most_common())
                 typer.echo(f"{kind:11}{shown}")
         if contents.crossing[0]:
-            words, sentences, first = contents.crossing
-            said = f"heads of {words:,} words in {sentences:,} sentences, first in {first}"
-            typer.echo(f"{'crossing':11}{said}")
+            sentences, first = contents.crossing
+            typer.echo(f"{'crossing':11}heads in {sentences:,} sentences, first in {first}")
         for kind, (count, first) in contents.odd.items():
             typer.echo(f"{'odd':11}{count:,} × {kind}: {first}")
         if json is not None:

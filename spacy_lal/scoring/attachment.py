@@ -9,7 +9,7 @@ from spacy.pipeline.dep_parser import parser_score
 from spacy.scorer import PRFScore
 from spacy.training import Example
 
-from ..trees.nest import crossing
+from ..trees.nest import arcs_cross
 from .characters import Characters, count_arcs
 
 PTB_PUNCTUATION = ".``'':,"
@@ -83,10 +83,8 @@ def _is_punctuation(tag: str) -> bool:
 def _count_nonprojective(parse: Characters, among: set[int]) -> int:
     """Return the number of sentences in which arcs to tokens with these characters cross."""
     sentences = list(accumulate(token.is_sent_start is True for token in parse.doc))
-    arcs = defaultdict[int, list[tuple[int, int]]](list)
+    heads = defaultdict[int, dict[int, int]](dict)
     for token in parse.tokens(among):
         if token.dep:
-            head = -1 if token.head == token else token.head.i  # the artificial root
-            arcs[sentences[token.i]].append((min(head, token.i), max(head, token.i)))
-    ordered = (sorted(found, key=lambda arc: (arc[0], -arc[1])) for found in arcs.values())
-    return sum(crossing(found) is not None for found in ordered)
+            heads[sentences[token.i]][token.i] = token.head.i
+    return sum(map(arcs_cross, heads.values()))
