@@ -12,10 +12,10 @@ from spacy_lal.formats.character_edits import (
     token_edits,
 )
 from spacy_lal.formats.files import FormatError
-from spacy_lal.formats.m2 import Edit, labels_of
+from spacy_lal.formats.m2 import Edit
 from spacy_lal.formats.treebank_format import Losses
 
-from .corrections import by, corrected
+from .corrections import by, corrected, labels_of
 
 ENGLISH = CharacterEdits(lang="en")
 
