@@ -98,13 +98,10 @@ def _placed(docs: Doc | Iterable[Doc]) -> Iterator[tuple[list[tuple[int, Any, in
     """Yield each Doc with the place of each of its tokens: Doc, id and sentence."""
     for number, doc in enumerate([docs] if isinstance(docs, Doc) else docs):
         name = doc.user_data.get("id", doc.user_data.get("sent_id"))
-        starts = [sentence.start for sentence in doc.sents] if _has_sentences(doc) else [0]
+        bounds = len(doc) > 0 and doc.has_annotation("SENT_START")
+        starts = [sentence.start for sentence in doc.sents] if bounds else [0]
         sizes = [end - start for start, end in pairwise([*starts, len(doc)])]
         yield [(number, name, k) for k, size in enumerate(sizes) for _ in range(size)], doc
-
-
-def _has_sentences(doc: Doc) -> bool:
-    return len(doc) > 0 and doc.has_annotation("SENT_START")
 
 
 def _head(span: Span) -> int | None:

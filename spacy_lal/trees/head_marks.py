@@ -42,16 +42,13 @@ def mark_heads(tree: ConstituentTree, heads: Sequence[int]) -> ConstituentTree:
         if not children:
             return None
         head = min(children)
-        kept = [_with_mark(child.node) if child is head else child.node for child in children]
+        kept = [child.node for child in children]
+        if (label := head.node.label) and not label.startswith("-"):
+            kept[children.index(head)] = replace(head.node, label=label + MARK)
         return head._replace(node=replace(node, children=tuple(kept)))
 
     whole = tree.fold(marked)
     return tree if whole is None else whole.node
-
-
-def _with_mark(node: ConstituentTree) -> ConstituentTree:
-    bare = not node.label or node.label.startswith("-")
-    return node if bare else replace(node, label=node.label + MARK)
 
 
 def depths_of(heads: Sequence[int]) -> list[int]:
