@@ -31,16 +31,6 @@ def json_line(record: Record, doc: Doc, layers: Layers) -> str:
     return json.dumps(doc_record(record, doc, layers), separators=(",", ":")) + "\n"
 
 
-def conllu(record: Record, doc: Doc, layers: Layers) -> str:
-    """Return CoNLL-U, with kept fields and offsets in comments."""
-    return format_conllu(doc, _name(record), _kept(record))
-
-
-def brackets(record: Record, doc: Doc, layers: Layers) -> str:
-    """Return a tree per line."""
-    return Brackets().write(doc)
-
-
 def headed(record: Record, doc: Doc, layers: Layers) -> str:
     """Return a tree per line, with marks at heads."""
     trees = (tree for tree in sentence_trees(doc) if tree.leaves)
@@ -139,8 +129,12 @@ FORMATS = {
     "jsonl": OutputFormat(json_line),
     "spacy": OutputFormat(packed_doc, lambda docs, path, keep: write_packed(docs, path)),
     "parquet": OutputFormat(row, write_parquet),
-    "conllu": OutputFormat(conllu),
-    "brackets": OutputFormat(brackets, needs=["constituents"], keeps=False),
+    "conllu": OutputFormat(
+        lambda record, doc, layers: format_conllu(doc, _name(record), _kept(record))
+    ),
+    "brackets": OutputFormat(
+        lambda record, doc, layers: Brackets().write(doc), needs=["constituents"], keeps=False
+    ),
     "headed": OutputFormat(headed, needs=["constituents", "heads"], keeps=False),
     "ids": OutputFormat(ids),
     "props": OutputFormat(
