@@ -16,7 +16,7 @@ from ..annotations.universal_tags import set_universal_tags
 from ..annotations.words import word_heads
 from ..formats.conllu import format_conllu, sent_id
 from ..formats.docbins import pack, write_packed
-from ..formats.files import whole_file
+from ..formats.files import whole_file, write_whole
 from ..formats.penn_brackets import Brackets
 from ..formats.props import format_props
 from ..trees.head_marks import mark_heads
@@ -260,9 +260,8 @@ def make_shard(nlp: Language, shard: Shard, output: Path, settings: AnnotateSett
             items.append(found.value[1])
     failures = output / FAILED / f"part-{shard.number:05}.jsonl"
     if failed:
-        with whole_file(failures) as unfinished:
-            # in ASCII: failed text may be invalid Unicode
-            unfinished.write_text("".join(json.dumps(record) + "\n" for record in failed))
+        # in ASCII: failed text may be invalid Unicode
+        write_whole(failures, "".join(json.dumps(record) + "\n" for record in failed))
     else:
         failures.unlink(missing_ok=True)  # from a run that was stopped between the two files
     for k, name in enumerate(shard_names(shard.number, settings)):

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from ..annotate.annotating import load
 from ..annotations.corrected import LIKELY, corrected_text
 from ..annotations.grammar_errors import ERRORS_KEY, grammar_errors
-from ..formats.files import read_text, whole_file
+from ..formats.files import read_text, write_whole
 from ..formats.m2 import M2, words_of
 from .checks import GpuOption, ModelArgument, ThreadsOption, check_outputs, clear_errors
 
@@ -65,8 +65,7 @@ def correct(
         if output is None:
             sys.stdout.write(written)
         else:
-            with whole_file(output) as unfinished:
-                unfinished.write_text(written, "utf8")
+            write_whole(output, written)
 
 
 def _written(

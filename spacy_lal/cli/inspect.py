@@ -17,7 +17,7 @@ from ..annotate.reading import CONLLU, DOC_SUFFIXES, Piece, corpus_files, read_d
 from ..annotations import CONSTITUENTS_KEY, get_errors, get_frames, sentence_trees
 from ..annotations.words import word_heads
 from ..formats import penn_brackets as penn
-from ..formats.files import read_text, whole_file
+from ..formats.files import read_text, write_whole
 from ..formats.treebank_format import Files, Losses
 from ..formats.treebank_sentence import TreebankSentence
 from ..trees.brackets import place
@@ -185,8 +185,7 @@ def inspect(
         for kind, (count, first) in contents.odd.items():
             typer.echo(f"{'odd':11}{count:,} × {kind}: {first}")
         if json is not None:
-            with whole_file(json) as unfinished:
-                srsly.write_json(unfinished, contents.report())
+            write_whole(json, srsly.json_dumps(contents.report(), indent=2))
 
 
 def _read(path: Path, name: str, encoding: str, contents: Contents) -> None:

@@ -118,6 +118,12 @@ def whole_file(path: Path) -> Iterator[Path]:
         unfinished.unlink(missing_ok=True)
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a text to a file as `whole_file` does."""
+    with whole_file(path) as unfinished:
+        unfinished.write_bytes(text.encode())
+
+
 def remove_unfinished(folder: Path) -> None:
     """Remove the unfinished files of killed processes from a folder."""
     for left in folder.glob(".*.unfinished"):
