@@ -136,12 +136,7 @@ def _setting(row: Mapping[str, Any]) -> str:
 
 
 def _show(report: Mapping[str, Any]) -> None:
-    if "kinds" in report:
-        of_pairs = ("pairs", "found", "marked elsewhere", "right marked", "right words marked")
-        kinds = report["kinds"] | {"all": report["all"]}
-        _table(("", *of_pairs), [(kind, *of.values()) for kind, of in kinds.items()])
-        return
-    results = report["results"]
+    results = report.get("results", [report])
     if "certainty" in results[0]:
         header = ("layer", "certainty", "sentences", "words", "score")
         _table(header, [[row[name] for name in header] for row in results])
@@ -149,7 +144,8 @@ def _show(report: Mapping[str, Any]) -> None:
     for result in results:
         if "kinds" in result:
             kinds = result["kinds"] | {"all": result["all"]}
-            _table(("", "texts", "right"), [(kind, *of.values()) for kind, of in kinds.items()])
+            names = tuple(name.replace("_", " ") for name in result["all"])
+            _table(("", *names), [(kind, *of.values()) for kind, of in kinds.items()])
             continue
         msg.table(
             [
