@@ -65,48 +65,45 @@ def through_pipeline(
     use `nlp`. The texts of a failed batch are annotated one by one.
     """
     left = iter(records)
-    make = partial(_one_sentence, nlp) if one_sentence else nlp.make_doc
+
+    def make(text: str) -> Doc:
+        doc = nlp.make_doc(text)
+        for token in doc if one_sentence else ():
+            token.is_sent_start = token.i == 0
+        return doc
+
+    def found(record: Record, doc: Doc | None) -> Found[T]:
+        try:
+            if doc is None:
+                (doc,) = _piped(nlp, [make(record["text"])])
+            return Found(record, read(record, doc))
+        except Exception as error:
+            return Found(record, None, told(error))
+
+    def batch() -> list[Found[T]]:
+        made: list[tuple[Record, Doc | None]] = []
+        tokens = 0
+        while tokens < batch_tokens and (record := next(left, None)) is not None:
+            try:
+                doc = make(record["text"])
+            except Exception:
+                doc = None
+            made.append((record, doc))
+            tokens += len(doc or ()) or 1
+        docs = [doc for _, doc in made if doc is not None]
+        annotated: Iterator[Doc | None]
+        try:
+            annotated = iter(_piped(nlp, docs) if docs else [])
+        except Exception:
+            annotated = repeat(None)
+        return [found(record, None if doc is None else next(annotated)) for record, doc in made]
+
     while True:
         with nlp.memory_zone():
-            found = _batch(nlp, make, left, read, batch_tokens)
-        if not found:
+            done = batch()
+        if not done:
             return
-        yield from found
-
-
-def _one_sentence(nlp: Language, text: str) -> Doc:
-    doc = nlp.make_doc(text)
-    for token in doc:
-        token.is_sent_start = token.i == 0
-    return doc
-
-
-def _batch(
-    nlp: Language,
-    make: Callable[[str], Doc],
-    records: Iterator[Record],
-    read: Callable[[Record, Doc], T],
-    batch_tokens: int,
-) -> list[Found[T]]:
-    batch: list[tuple[Record, Doc | None]] = []
-    tokens = 0
-    while tokens < batch_tokens and (record := next(records, None)) is not None:
-        try:
-            doc = make(record["text"])
-        except Exception:
-            doc = None
-        batch.append((record, doc))
-        tokens += len(doc or ()) or 1
-    docs = [doc for _, doc in batch if doc is not None]
-    annotated: Iterator[Doc | None]
-    try:
-        annotated = iter(_piped(nlp, docs) if docs else [])
-    except Exception:
-        annotated = repeat(None)
-    return [
-        _found(nlp, make, record, None if doc is None else next(annotated), read)
-        for record, doc in batch
-    ]
+        yield from done
 
 
 def _piped(nlp: Language, docs: list[Doc]) -> list[Doc]:
@@ -114,22 +111,6 @@ def _piped(nlp: Language, docs: list[Doc]) -> list[Doc]:
     if len(done) != len(docs):  # a pipeline's error handler may drop Docs
         raise ValueError(f"the pipeline returned {len(done)} Docs for {len(docs)} texts")
     return done
-
-
-def _found(
-    nlp: Language,
-    make: Callable[[str], Doc],
-    record: Record,
-    doc: Doc | None,
-    read: Callable[[Record, Doc], T],
-) -> Found[T]:
-    """Return what is read from an annotated Doc. Without it, the text is annotated by itself."""
-    try:
-        if doc is None:
-            (doc,) = _piped(nlp, [make(record["text"])])
-        return Found(record, read(record, doc))
-    except Exception as error:
-        return Found(record, None, told(error))
 
 
 def annotate_batch(

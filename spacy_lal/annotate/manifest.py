@@ -10,7 +10,7 @@ from typing import Any
 import srsly
 from spacy.language import Language
 
-from ..formats.files import remove_unfinished, whole_file
+from ..formats.files import remove_unfinished, write_whole
 
 SETTINGS = "annotate.json"
 """Name of the file of settings in the output folder."""
@@ -31,8 +31,7 @@ def check_same(folder: Path, name: str, settings: Mapping[str, Any]) -> None:
     if before is None:
         if others := sorted(folder.glob("part-*")):
             raise FileExistsError(f"{others[0]} is there, but no {name}: take another folder")
-        with whole_file(path) as unfinished:
-            srsly.write_json(unfinished, plain)
+        write_whole(path, srsly.json_dumps(plain, indent=2))
         return
     for setting in plain | before:
         there, here = before.get(setting), plain.get(setting)
@@ -90,6 +89,5 @@ class Manifest:
 
     def finish(self) -> None:
         """Write the lines anew, sorted by shard."""
-        with whole_file(self._path) as unfinished:
-            lines = (json.dumps(self.shards[number]) + "\n" for number in sorted(self.shards))
-            unfinished.write_text("".join(lines), encoding="utf8")
+        lines = (json.dumps(self.shards[number]) + "\n" for number in sorted(self.shards))
+        write_whole(self._path, "".join(lines))

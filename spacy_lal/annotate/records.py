@@ -30,6 +30,7 @@ from ..annotations.grammar_errors import (
     is_missing,
 )
 from ..annotations.span_groups import current_spans, span_scores
+from ..formats.files import first_error as first_error
 
 Record = dict[str, Any]
 """Text with "text", "id", "offset" (in characters of the original), kept fields and layers."""
@@ -155,14 +156,6 @@ def check_record(record: Mapping[str, Any]) -> None:
         raise ValueError(f"a record: {first_error(error)}") from None
 
 
-def first_error(error: ValidationError) -> str:
-    """Return pydantic's first error in one line, which begins with the field, if there is one."""
-    first = error.errors()[0]
-    place = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
-    said = first["msg"].removeprefix("Value error, ")
-    return f"{place.removeprefix('.')}: {said}" if place else said
-
-
 def layers_of(nlp: Language) -> Layers:
     """Return the layers that a pipeline writes to `PROBE`; None if it fails there."""
     pipes = [id(pipe) for _, pipe in nlp.pipeline]
@@ -217,10 +210,7 @@ def _layers(doc: Doc, layers: Layers) -> Iterator[tuple[str, list[Any]]]:
     if has("frames", FRAMES_KEY in doc.spans):
         frames = []
         for frame in get_frames(doc):
-            spans = [
-                _span(frame.verb, frame.verb_score),
-                *map(_span, frame.arguments, frame.scores),
-            ]
+            spans = [_span(span, score) for span, score in frame.scored]
             place = {"predicate": frame.predicate.i, "roleset": frame.roleset}
             frames.append(place | {"spans": spans})
         yield "frames", frames

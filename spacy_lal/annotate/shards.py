@@ -16,7 +16,8 @@ from ..annotations.universal_tags import set_universal_tags
 from ..annotations.words import word_heads
 from ..formats.conllu import format_conllu, sent_id
 from ..formats.docbins import pack, write_packed
-from ..formats.files import whole_file
+from ..formats.files import whole_file, write_whole
+from ..formats.penn_brackets import Brackets
 from ..formats.props import format_props
 from ..trees.head_marks import mark_heads
 from .annotating import BATCH_TOKENS, through_pipeline
@@ -30,23 +31,12 @@ def json_line(record: Record, doc: Doc, layers: Layers) -> str:
     return json.dumps(doc_record(record, doc, layers), separators=(",", ":")) + "\n"
 
 
-def conllu(record: Record, doc: Doc, layers: Layers) -> str:
-    """Return CoNLL-U, with kept fields and offsets in comments."""
-    return format_conllu(doc, _name(record), _kept(record))
-
-
-def brackets(record: Record, doc: Doc, layers: Layers) -> str:
-    """Return a tree per line."""
-    return "".join(f"{tree}\n" for tree in sentence_trees(doc) if tree.leaves)
-
-
 def headed(record: Record, doc: Doc, layers: Layers) -> str:
     """Return a tree per line, with marks at heads."""
     trees = (tree for tree in sentence_trees(doc) if tree.leaves)
     lines: list[str] = []
     for tree, words in zip(trees, _sentences(doc), strict=True):
-        heads = [head - 1 if head else k for k, head in enumerate(word_heads(words))]
-        lines.append(f"{mark_heads(tree, heads)}\n")
+        lines.append(f"{mark_heads(tree, word_heads(words))}\n")
     return "".join(lines)
 
 
@@ -139,8 +129,12 @@ FORMATS = {
     "jsonl": OutputFormat(json_line),
     "spacy": OutputFormat(packed_doc, lambda docs, path, keep: write_packed(docs, path)),
     "parquet": OutputFormat(row, write_parquet),
-    "conllu": OutputFormat(conllu),
-    "brackets": OutputFormat(brackets, needs=["constituents"], keeps=False),
+    "conllu": OutputFormat(
+        lambda record, doc, layers: format_conllu(doc, _name(record), _kept(record))
+    ),
+    "brackets": OutputFormat(
+        lambda record, doc, layers: Brackets().write(doc), needs=["constituents"], keeps=False
+    ),
     "headed": OutputFormat(headed, needs=["constituents", "heads"], keeps=False),
     "ids": OutputFormat(ids),
     "props": OutputFormat(
@@ -266,9 +260,8 @@ def make_shard(nlp: Language, shard: Shard, output: Path, settings: AnnotateSett
             items.append(found.value[1])
     failures = output / FAILED / f"part-{shard.number:05}.jsonl"
     if failed:
-        with whole_file(failures) as unfinished:
-            # in ASCII: failed text may be invalid Unicode
-            unfinished.write_text("".join(json.dumps(record) + "\n" for record in failed))
+        # in ASCII: failed text may be invalid Unicode
+        write_whole(failures, "".join(json.dumps(record) + "\n" for record in failed))
     else:
         failures.unlink(missing_ok=True)  # from a run that was stopped between the two files
     for k, name in enumerate(shard_names(shard.number, settings)):

@@ -84,6 +84,11 @@ class Frame:
         """V and the arguments in text order, outer before inner."""
         return tuple(sorted((self.verb, *self.arguments), key=lambda span: (span.start, -span.end)))
 
+    @property
+    def scored(self) -> list[tuple[Span, float | None]]:
+        """V and then the arguments, each with its score."""
+        return [(self.verb, self.verb_score), *zip(self.arguments, self.scores, strict=True)]
+
     def merged(self) -> tuple[Argument, ...]:
         """Return V and the arguments in text order, with continuations joined; R-X stays apart."""
         spans = self.spans
@@ -97,8 +102,7 @@ class Frame:
         first, last = index.range(*self._sentence())
         words = [doc[i] for i in index.tokens[first:last]]
         roles: list[Phrase] = []
-        own = zip((self.verb, *self.arguments), (self.verb_score, *self.scores), strict=True)
-        for span, score in own:
+        for span, score in self.scored:
             start, end = index.range(span.start, span.end)
             if start < end:
                 roles.append((start - first, end - first, span.label_, score))

@@ -1,9 +1,12 @@
 """Phrases of a Doc's trees as Spans: parent, children, siblings, labels and head word of a
 constituent, and all phrases of a label."""
 
+from __future__ import annotations
+
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
@@ -72,8 +75,8 @@ _NODES = LoopIndex(_nodes)
 def constituent_labels(span: Span, key: str = CONSTITUENTS_KEY) -> tuple[str, ...]:
     """Return the labels of the constituents over exactly these tokens, the topmost first; () if
     there is none. Whitespace tokens at the ends of `span` don't count."""
-    found = _found(span, key)
-    return tuple(found[0].spans[k][2] for k in found[1]) if found else ()
+    here = _found(span, key)
+    return tuple(here.nodes.spans[k][2] for k in here.chain) if here else ()
 
 
 def constituent_parent(span: Span, key: str = CONSTITUENTS_KEY) -> Span | None:
@@ -83,12 +86,10 @@ def constituent_parent(span: Span, key: str = CONSTITUENTS_KEY) -> Span | None:
     over its tokens, or, if it has the label of its one word's tag, that word. Of a span that is no
     constituent the parent is the smallest constituent with all its tokens.
     """
-    found = _found(span, key)
-    if not found:
+    here = _found(span, key)
+    if not here or here.parent == len(here.nodes.spans):
         return None
-    nodes = found[0]
-    parent = _parent(span, *found)
-    return Span(span.doc, *nodes.spans[parent]) if parent < len(nodes.spans) else None
+    return Span(span.doc, *here.nodes.spans[here.parent])
 
 
 def constituent_children(span: Span, key: str = CONSTITUENTS_KEY) -> tuple[Span, ...]:
@@ -96,26 +97,17 @@ def constituent_children(span: Span, key: str = CONSTITUENTS_KEY) -> tuple[Span,
     with their tags. () for a span that is no constituent. In a unary chain the child of a
     constituent is the next one over the same tokens; a span without a constituent's label has the
     children of the last."""
-    found = _found(span, key)
-    if not found or not found[1] or _is_word(span, *found):
-        return ()
-    nodes, chain = found
-    labelled = [k for k in chain if nodes.spans[k][2] == span.label_] or chain
-    return tuple(_span(span.doc, nodes, k) for k in _below(span.doc, nodes, labelled[-1]))
+    here = _found(span, key)
+    return here.below(here.meant[-1]) if here and here.meant else ()
 
 
 def constituent_siblings(span: Span, key: str = CONSTITUENTS_KEY) -> tuple[Span, ...]:
     """Return the other children of a constituent's or a word's parent, in text order."""
-    found = _found(span, key)
-    if not found:
+    here = _found(span, key)
+    if not here or here.parent == len(here.nodes.spans):
         return ()
-    nodes, chain = found
-    words, parent = _words(span), _parent(span, nodes, chain)
-    if parent == len(nodes.spans) or not (chain or len(words) == 1):
-        return ()
-    own = (*chain, ~words[0].i)
-    others = (child for child in _below(span.doc, nodes, parent) if child not in own)
-    return tuple(_span(span.doc, nodes, child) for child in others)
+    known = here.chain or len(here.words) == 1
+    return here.below(here.parent, (*here.chain, ~here.words[0].i)) if known else ()
 
 
 def constituent_head(span: Span, key: str = CONSTITUENTS_KEY) -> Token | None:
@@ -163,44 +155,45 @@ def _words(span: Span) -> list[Token]:
     return [token for token in span if not token.text.isspace()]
 
 
-def _found(span: Span, key: str) -> tuple[_Nodes, range] | None:
-    """Return the Doc's nodes, and those over exactly the words of the span."""
+def _found(span: Span, key: str) -> _Here | None:
     words = _words(span)
     if not words:
         return None
     doc, start, end = span.doc, words[0].i, words[-1].i + 1
     # a walk through a tree goes back and forth: one place for all, and the index is checked here
     nodes = _NODES.at(doc, key, 0, again=lambda nodes: nodes.fits(doc.spans[key], start, end))
-    return None if nodes is None else (nodes, nodes.chain(start, end))
+    if nodes is None:
+        return None
+    chain = nodes.chain(start, end)
+    labelled = [k for k in chain if nodes.spans[k][2] == span.label_]
+    is_word = len(words) == 1 and span.label_ == _tag(words[0]) and not labelled
+    return _Here(nodes, words, chain, () if is_word else labelled or chain)
+
+
+class _Here(NamedTuple):
+    """Words of a span with the Doc's nodes. chain: those over exactly these words. meant: of these,
+    those that have the span's label, else all; none for a span that is a word."""
+
+    nodes: _Nodes
+    words: list[Token]
+    chain: Sequence[int]
+    meant: Sequence[int]
+
+    @property
+    def parent(self) -> int:
+        if self.meant:
+            return self.nodes.above[self.meant[0]]
+        return self.nodes.around(self.words[0].i, self.words[-1].i + 1)
+
+    def below(self, node: int, without: Sequence[int] = ()) -> tuple[Span, ...]:
+        """Return the children of a node without whitespace tokens, and without some others."""
+        doc = self.words[0].doc
+        return tuple(
+            Span(doc, *self.nodes.spans[k]) if k >= 0 else Span(doc, ~k, ~k + 1, _tag(doc[~k]))
+            for k in self.nodes.below[node]
+            if k not in without and (k >= 0 or not doc[~k].text.isspace())
+        )
 
 
 def _tag(token: Token) -> str:
     return token.tag_ or token.pos_ or UNKNOWN_TAG
-
-
-def _is_word(span: Span, nodes: _Nodes, chain: Sequence[int]) -> bool:
-    words = _words(span)
-    return (
-        len(words) == 1
-        and span.label_ == _tag(words[0])
-        and all(nodes.spans[k][2] != span.label_ for k in chain)
-    )
-
-
-def _parent(span: Span, nodes: _Nodes, chain: Sequence[int]) -> int:
-    if chain and not _is_word(span, nodes, chain):
-        own = [k for k in chain if nodes.spans[k][2] == span.label_] or chain
-        return nodes.above[own[0]]
-    words = _words(span)
-    return nodes.around(words[0].i, words[-1].i + 1)
-
-
-def _below(doc: Doc, nodes: _Nodes, node: int) -> list[int]:
-    """Return the children of a node without whitespace tokens."""
-    return [k for k in nodes.below[node] if k >= 0 or not doc[~k].text.isspace()]
-
-
-def _span(doc: Doc, nodes: _Nodes, node: int) -> Span:
-    if node >= 0:
-        return Span(doc, *nodes.spans[node])
-    return Span(doc, ~node, ~node + 1, _tag(doc[~node]))

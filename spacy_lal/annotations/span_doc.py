@@ -49,9 +49,7 @@ def span_doc(span: Span, *, copy_user_data: bool = False) -> Doc:
     if FRAMES_KEY in old.spans:
         frames, scores = [], []
         for frame in get_frames(old):
-            spans = frame.verb, *frame.arguments
-            own = zip(spans, (frame.verb_score, *frame.scores), strict=True)
-            kept = [(s, score) for s, score in own if first <= s.start and s.end <= last]
+            kept = [(s, score) for s, score in frame.scored if first <= s.start and s.end <= last]
             if kept and kept[0][0].label_ == PREDICATE:
                 roles = [(s.start - first, s.end - first, s.label_) for s, _ in kept]
                 frames.append(FrameSpans(frame.predicate.i - first, frame.roleset, roles))

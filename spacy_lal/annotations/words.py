@@ -59,17 +59,17 @@ def bare_doc(
 
 
 def word_heads(words: Sequence[Token]) -> list[int]:
-    """Return the number, from 1, of the nearest head of each word of a sentence that isn't
-    whitespace; 0 for the root and for words without a relation. If the root is whitespace, its
+    """Return the number, from 0, of the nearest head of each word of a sentence that isn't
+    whitespace; a root and words without a relation are their own. If the root is whitespace, its
     first dependent becomes the root and the head of the others."""
-    number = {word.i: k for k, word in enumerate(words, start=1)}
+    number = {word.i: k for k, word in enumerate(words)}
     heads: list[int] = []
-    root = 0
-    for k, word in enumerate(words, start=1):
-        head = next((number[token.i] for token in word.ancestors if token.i in number), 0)
-        if not head and word.dep:
-            head, root = root, root or k
-        heads.append(head)
+    root = None
+    for k, word in enumerate(words):
+        head = next((number[token.i] for token in word.ancestors if token.i in number), None)
+        if head is None and word.dep:
+            root = head = k if root is None else root
+        heads.append(k if head is None else head)
     return heads
 
 

@@ -33,6 +33,8 @@ SHARES: Weights = {
     **{Noise.LOWER: 2.0, Noise.CAPITAL: 1.0, Noise.SWAP: 2.0},
 }
 """Default shares of each kind of error, in percent of all errors."""
+ALL_NOISE = dict.fromkeys(Noise, 1.0)
+"""Weights of noise, before `calibrated` gives it its share."""
 
 _MOST_WORDS = 20_000
 _MOST_NEIGHBOURS = 300
@@ -75,7 +77,9 @@ class TextCounts:
 
     def well_known(self, least: int = 3) -> frozenset[str]:
         """Return the 20,000 most frequent words with `least` occurrences, in their usual case.
-        Abbreviations in capitals are left out."""
+        Abbreviations in capitals are left out. Raises ValueError if there are no words."""
+        if not self.counts:
+            raise ValueError("no words in the text to learn errors from")
         usual: dict[str, str] = {}
         for form, _ in self.forms.most_common():
             usual.setdefault(form.lower(), form)
@@ -250,24 +254,9 @@ def model_from_text(counts: TextCounts, lang: str) -> ErrorModel:
         PUNCTUATION: ErrorKind(1.0, {",": {"": 1.0}}, {",": comma}),
         SPACING: ErrorKind(1.0, spacing_errors(counts)),
     }
-    return text_model(lang, kinds, counts, closed, counts.vowel_letters, SHARES)
-
-
-def text_model(
-    lang: str,
-    kinds: Mapping[str, ErrorKind],
-    counts: TextCounts,
-    closed: frozenset[str],
-    letters: Families,
-    shares: Weights,
-) -> ErrorModel:
-    """Return an error model: these kinds and all noise, calibrated to `shares`. Raises ValueError
-    without words."""
-    if not counts.counts:
-        raise ValueError("no words in the text to learn errors from")
-    noise = dict.fromkeys(Noise, 1.0)
-    model = ErrorModel(lang, kinds, noise, counts.well_known(), closed, letters)
-    return calibrated(model, counts.sample, shares)
+    known = counts.well_known()
+    model = ErrorModel(lang, kinds, ALL_NOISE, known, closed, counts.vowel_letters)
+    return calibrated(model, counts.sample, SHARES)
 
 
 def calibrated(model: ErrorModel, sample: Sample, shares: Weights, most: int = 2_000) -> ErrorModel:

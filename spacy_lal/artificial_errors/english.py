@@ -17,15 +17,16 @@ from typing import Any, NamedTuple
 
 from ..formats.edit_kinds import irregular
 from .clean_text import (
+    ALL_NOISE,
     FORM,
     PUNCTUATION,
     SPACING,
     Families,
     TextCounts,
+    calibrated,
     families_of,
     neighbour_insertions,
     spacing_errors,
-    text_model,
 )
 from .error_model import ANY, START, VOWELS, ErrorKind, ErrorModel, Insertion, key_of
 from .sites import is_variant
@@ -68,7 +69,9 @@ def english_model(counts: TextCounts) -> ErrorModel:
         kinds[name] = ErrorKind(insertions=found)
     kinds |= {PUNCTUATION: ErrorKind(1.0, given["punctuation"], {",": comma})}
     kinds |= grammar_kinds(counts, given)
-    return text_model("en", kinds, counts, closed, given["letters"], given["shares"])
+    known = counts.well_known()
+    model = ErrorModel("en", kinds, ALL_NOISE, known, closed, given["letters"])
+    return calibrated(model, counts.sample, given["shares"])
 
 
 def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, ErrorKind]:

@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
 
-from ..formats.files import whole_file
+from ..formats.files import write_whole
 
 ANY = "*"
 """The entry for every other word in an insertion's tables."""
@@ -149,8 +149,8 @@ class ErrorModel:
         return found
 
     def save(self, path: str | Path) -> None:
-        with whole_file(Path(path)) as unfinished:
-            unfinished.write_bytes(TypeAdapter(ErrorModel).dump_json(self, indent=1) + b"\n")
+        content = TypeAdapter(ErrorModel).dump_json(self, indent=1)
+        write_whole(Path(path), content.decode() + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

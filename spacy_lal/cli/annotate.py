@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -80,42 +80,32 @@ def annotate(
             format, kept, max_chars, shard_chars, batch_tokens, one_per_line, upos
         )
         workers = Workers(n_process, threads, gpu_id, engine)
-        failed = _summarise(
-            _shown(annotate_texts(model, source, output, settings, workers), source), output
-        )
+        run = annotate_texts(model, source, output, settings, workers)
+        failed = _follow(run, source, output)
     if failed:
         raise typer.Exit(3)
 
 
-def _shown(run: Iterable[Done], source: Texts) -> Iterator[Done]:
-    """Yield the same, with a progress bar in bytes on terminals."""
+def _follow(run: Iterable[Done], source: Texts, output: Path) -> int:
+    """Show a progress bar in bytes on terminals, and then the sums over all files. Returns the
+    number of failed texts."""
     from tqdm import tqdm
 
-    words = 0
     begun = time.perf_counter()
+    sums, words = Counter[str](), 0
+    rate = ""
     with tqdm(total=source.size, unit="B", unit_scale=True, smoothing=0, disable=None) as bar:
         for done in run:
+            sums.update({name: done.counts[name] for name in ("texts", "words", "failed")})
+            sums.update(files=1, there=done.there)
             if not done.there:
                 words += done.counts["words"]
-                rate = words / (time.perf_counter() - begun)
-                bar.set_postfix_str(f"{rate:,.0f} words/s", refresh=False)
+                rate = f"{words / (time.perf_counter() - begun):,.0f} words"
+                bar.set_postfix_str(f"{rate}/s", refresh=False)
             bar.update(max(0, done.position - bar.n))
-            yield done
-
-
-def _summarise(run: Iterable[Done], output: Path) -> int:
-    """Print the sums over all files. Returns the number of failed texts."""
-    begun = time.perf_counter()
-    sums = Counter[str]()
-    for done in run:
-        sums.update({name: done.counts[name] for name in ("texts", "words", "failed")})
-        sums["files"] += 1
-        sums["there"] += done.there
-        sums["new"] += 0 if done.there else done.counts["words"]
     before = f", {sums['there']:,} of them there before" if sums["there"] else ""
     numbers = f"{sums['texts']:,} texts, {sums['words']:,} words in {sums['files']:,} files"
-    rate = f"{sums['new'] / (time.perf_counter() - begun):,.0f} words a second"
-    msg.good(f"{numbers} in {output}{before}{f'; {rate}' if sums['new'] else ''}")
+    msg.good(f"{numbers} in {output}{before}{f'; {rate} a second' if words else ''}")
     if sums["failed"]:
         msg.warn(f"{sums['failed']:,} texts failed, see {output / 'failed'}")
     return sums["failed"]

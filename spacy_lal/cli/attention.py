@@ -10,7 +10,7 @@ import srsly
 import typer
 from wasabi import msg
 
-from ..formats.files import whole_file
+from ..formats.files import write_whole
 from .checks import GpuOption, ModelArgument, check_outputs, clear_errors
 
 if TYPE_CHECKING:
@@ -58,8 +58,7 @@ def attention(
         _print_errors(analysis)
     if output is not None:
         for name, content in zip(names, contents, strict=True):
-            with whole_file(output / name) as unfinished:
-                unfinished.write_text(content, encoding="utf8")
+            write_whole(output / name, content)
 
 
 def _print_heads(found: TopHeads, k: int) -> None:

@@ -20,7 +20,7 @@ from ..formats.character_edits import CharacterEdits
 from ..formats.conll import Conll2005, Conll2012
 from ..formats.conllu import Conllu
 from ..formats.docbins import read_spacy
-from ..formats.files import whole_file
+from ..formats.files import write_whole
 from ..formats.ftb import FrenchTreebank
 from ..formats.learner_tsv import LearnerTsv
 from ..formats.m2 import M2
@@ -113,8 +113,7 @@ def convert(
         write_docs(sentences, path, format.lang)
     _show(results)
     if report is not None:
-        with whole_file(report) as unfinished:
-            srsly.write_json(unfinished, results)
+        write_whole(report, srsly.json_dumps(results, indent=2))
 
 
 def command(format: type[Format]) -> Callable[..., None]:
@@ -164,8 +163,7 @@ def _write(format: Format, inputs: Sequence[Path], output: Path) -> None:
                 texts.append(format.write(doc))
             except ValueError as error:
                 raise ValueError(f"{path}: Doc {number}: {error}") from error
-    with whole_file(output) as unfinished:
-        unfinished.write_text("".join(texts), encoding="utf8")
+    write_whole(output, "".join(texts))
     typer.echo(f"{len(texts):,} Docs")
 
 

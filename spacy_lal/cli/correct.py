@@ -1,7 +1,7 @@
 """`correct`: lines of text with the errors corrected that a detector finds."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from ..annotate.annotating import load
 from ..annotations.corrected import LIKELY, corrected_text
 from ..annotations.grammar_errors import ERRORS_KEY, grammar_errors
-from ..formats.files import read_text, whole_file
+from ..formats.files import read_text, write_whole
 from ..formats.m2 import M2, words_of
 from .checks import GpuOption, ModelArgument, ThreadsOption, check_outputs, clear_errors
 
@@ -61,35 +61,22 @@ def correct(
                     raise ValueError(f"{model} has no detector that has learned corrections")
                 yield doc
 
-        written = "".join(_written(lines, docs, format, likely, rounds, tokenised))
+        if format == "m2":
+            written = "".join(map(M2().write, docs(lines)))
+        elif format == "diff":
+            written = "".join(f"{_marked(doc, likely)}\n" for doc in docs(lines))
+        else:
+            for _ in range(rounds):
+                before, found = lines, docs(lines)
+                texts = (corrected_text(d, likely=likely, tokenised=tokenised) for d in found)
+                lines = [text.rstrip(" " * tokenised) for text in texts]
+                if lines == before:
+                    break
+            written = "".join(f"{line}\n" for line in lines)
         if output is None:
             sys.stdout.write(written)
         else:
-            with whole_file(output) as unfinished:
-                unfinished.write_text(written, "utf8")
-
-
-def _written(
-    lines: list[str],
-    docs: Callable[[list[str]], Iterator[Doc]],
-    format: Written,
-    likely: float,
-    rounds: int,
-    tokenised: bool,
-) -> Iterator[str]:
-    if format == "text":
-        for _ in range(rounds):
-            before = lines
-            lines = [
-                corrected_text(doc, likely=likely, tokenised=tokenised).rstrip(" " * tokenised)
-                for doc in docs(lines)
-            ]
-            if lines == before:
-                break
-        yield from (f"{line}\n" for line in lines)
-        return
-    for doc in docs(lines):
-        yield M2().write(doc) if format == "m2" else f"{_marked(doc, likely)}\n"
+            write_whole(output, written)
 
 
 def _marked(doc: Doc, likely: float) -> str:

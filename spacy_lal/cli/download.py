@@ -9,7 +9,7 @@ import tomllib
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from wasabi import msg
@@ -20,8 +20,6 @@ WHEELS = Path(__file__).with_name("wheels.toml")
 """Version, size in bytes and SHA-256 of each pipeline's wheel; `make release` writes it."""
 PAGES = ("https://", "http://")
 """How an address begins; any other place is a folder."""
-PIECE = 1 << 20
-"""How much is read at once, in bytes."""
 SECONDS = 60.0
 """How long a server may be silent."""
 
@@ -54,33 +52,25 @@ def fetch(target: Path, source: str, listed: Mapping[str, Any]) -> None:
 
     Raises OSError if it can't be read, and ValueError if it isn't the listed file.
     """
+    size = listed["bytes"]
     try:
         if source.startswith(PAGES):
             address = f"{source.rstrip('/')}/{target.name}"
             with urllib.request.urlopen(address, timeout=SECONDS) as stream:
-                _copy(stream, target, listed)
+                content = stream.read(size + 1)  # a server's answer may have no end
         else:
             address = str(Path(source) / target.name)
             with open(address, "rb") as stream:
-                _copy(stream, target, listed)
+                content = stream.read(size + 1)
     except (OSError, http.client.HTTPException) as error:
         raise OSError(f"can't read {address}: {error}") from None
-    except ValueError as error:
-        raise ValueError(f"{address} {error}; nothing was installed") from None
-
-
-def _copy(stream: IO[bytes], target: Path, listed: Mapping[str, Any]) -> None:
-    """Copy the stream to a file. Raises ValueError if size or SHA-256 isn't the listed one."""
-    digest, size = hashlib.sha256(), 0
-    with target.open("wb") as file:
-        # a server's answer may have no end
-        while size <= listed["bytes"] and (piece := stream.read(PIECE)):
-            digest.update(piece)
-            size += len(piece)
-            file.write(piece)
-    if size > listed["bytes"]:
-        raise ValueError(f"has more than the {listed['bytes']:,} bytes of the published wheel")
-    if size < listed["bytes"]:
-        raise ValueError(f"has {size:,} bytes, the published wheel {listed['bytes']:,}")
-    if (found := digest.hexdigest()) != listed["sha256"]:
-        raise ValueError(f"has SHA-256 {found}, the published wheel {listed['sha256']}")
+    found, said = hashlib.sha256(content).hexdigest(), ""
+    if len(content) > size:
+        said = f"has more than the {size:,} bytes of the published wheel"
+    elif len(content) < size:
+        said = f"has {len(content):,} bytes, the published wheel {size:,}"
+    elif found != listed["sha256"]:
+        said = f"has SHA-256 {found}, the published wheel {listed['sha256']}"
+    if said:
+        raise ValueError(f"{address} {said}; nothing was installed")
+    target.write_bytes(content)

@@ -8,7 +8,7 @@ import srsly
 import typer
 from wasabi import msg
 
-from ..formats.files import whole_file
+from ..formats.files import write_whole
 from ..formats.treebank_format import files_in
 from .checks import GpuOption, ModelArgument, ThreadsOption, check_outputs, clear_errors, values
 
@@ -106,11 +106,9 @@ def evaluate(
         report["device"] = "cpu" if gpu_id < 0 else torch.cuda.get_device_name(gpu_id)
         _show(report)
         if json is not None:
-            with whole_file(json) as unfinished:
-                srsly.write_json(unfinished, report)
+            write_whole(json, srsly.json_dumps(report, indent=2))
         if picture is not None:
-            with whole_file(picture) as unfinished:
-                unfinished.write_text(_corrections_picture(report["results"]), encoding="utf8")
+            write_whole(picture, _corrections_picture(report["results"]))
 
 
 def _corrections_picture(results: list[dict[str, Any]]) -> str:
@@ -138,12 +136,7 @@ def _setting(row: Mapping[str, Any]) -> str:
 
 
 def _show(report: Mapping[str, Any]) -> None:
-    if "kinds" in report:
-        of_pairs = ("pairs", "found", "marked elsewhere", "right marked", "right words marked")
-        kinds = report["kinds"] | {"all": report["all"]}
-        _table(("", *of_pairs), [(kind, *of.values()) for kind, of in kinds.items()])
-        return
-    results = report["results"]
+    results = report.get("results", [report])
     if "certainty" in results[0]:
         header = ("layer", "certainty", "sentences", "words", "score")
         _table(header, [[row[name] for name in header] for row in results])
@@ -151,7 +144,8 @@ def _show(report: Mapping[str, Any]) -> None:
     for result in results:
         if "kinds" in result:
             kinds = result["kinds"] | {"all": result["all"]}
-            _table(("", "texts", "right"), [(kind, *of.values()) for kind, of in kinds.items()])
+            names = tuple(name.replace("_", " ") for name in result["all"])
+            _table(("", *names), [(kind, *of.values()) for kind, of in kinds.items()])
             continue
         msg.table(
             [

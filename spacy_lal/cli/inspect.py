@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,15 +14,15 @@ from spacy.tokens import Doc
 
 from ..annotate.manifest import settings_of
 from ..annotate.reading import CONLLU, DOC_SUFFIXES, Piece, corpus_files, read_docs
-from ..annotations import CONSTITUENTS_KEY, get_constituents, get_errors, get_frames
-from ..annotations.words import WordIndex, word_heads
+from ..annotations import CONSTITUENTS_KEY, get_errors, get_frames, sentence_trees
+from ..annotations.words import word_heads
 from ..formats import penn_brackets as penn
-from ..formats.files import read_text, whole_file
+from ..formats.files import read_text, write_whole
 from ..formats.treebank_format import Files, Losses
 from ..formats.treebank_sentence import TreebankSentence
 from ..trees.brackets import place
-from ..trees.nest import crossing
-from ..trees.tree import ROOT_LABELS, ConstituentTree, LabelledSpan
+from ..trees.nest import arcs_cross
+from ..trees.tree import ROOT_LABELS, ConstituentTree
 from .checks import check_outputs, clear_errors
 from .convert import FORMATS
 
@@ -48,13 +45,13 @@ _TRACE = re.compile(r"\*[A-Za-z]+\*?[-\d]*")
 
 class Contents:
     """Counts of words and labels; length, place and beginning of the longest sentences; number of
-    words with heads that cross (see `crossing_words`), of their sentences, and the first place;
-    number and first example of what is odd, by kind."""
+    sentences in which heads cross, and the first place; number and first example of what is odd, by
+    kind."""
 
     def __init__(self) -> None:
         self.sentences = self.words = 0
         self.longest: list[tuple[int, str]] = []
-        self.crossing = 0, 0, ""
+        self.crossing = 0, ""
         self.labels = defaultdict[str, Counter[str]](Counter)
         self.odd: dict[str, tuple[int, str]] = {}
 
@@ -78,13 +75,11 @@ class Contents:
             said = f"{at}: {' '.join(sentence.words[:8])}"
             longest = sorted([*self.longest, (size, said)], key=lambda pair: -pair[0])
             self.longest = longest[:LONGEST]
-        if crossed := crossing_words(heads):
-            words, sentences, first = self.crossing
-            self.crossing = words + crossed, sentences + 1, first or at
+        if arcs_cross(dict(enumerate(heads))):
+            self.crossing = self.crossing[0] + 1, self.crossing[1] or at
         for kind, found in {
             "roots": [deps[i] for i, head in enumerate(heads) if deps and head == i],
             "phrases": [label for _, _, label in sentence.constituents or ()],
-            "chains": unary_chains(sentence.constituents or ()),
             "tags": sentence.tags or (),
             "pos": sentence.pos or (),
             "relations": deps,
@@ -96,27 +91,22 @@ class Contents:
 
     def add_doc(self, doc: Doc, at: str) -> None:
         """Count the annotation of a Doc."""
-        index = WordIndex(doc)
         has_trees = CONSTITUENTS_KEY in doc.spans
-        phrases = index.spans(get_constituents(doc))
-        starts = [phrase[0] for phrase in phrases]
         has = doc.has_annotation
         sentences = doc.sents if doc.has_annotation("SENT_START") else [doc[:]]
-        for number, sentence in enumerate(sentences, start=1):
-            start, end = index.range(sentence.start, sentence.end)
-            words = [doc[i] for i in index.tokens[start:end]]
+        for number, (sentence, tree) in enumerate(
+            zip(sentences, sentence_trees(doc), strict=False), start=1
+        ):
+            words = [token for token in sentence if not token.text.isspace()]
             if not words:
                 continue
-            heads = [head - 1 if head else k for k, head in enumerate(word_heads(words))]
-            own = phrases[bisect_left(starts, start) : bisect_left(starts, end)]
-            inside = [(i - start, j - start, label) for i, j, label in own]
             found = TreebankSentence(
                 [word.text for word in words],
                 tags=[word.tag_ for word in words] if has("TAG") else None,
                 pos=[word.pos_ for word in words] if has("POS") else None,
-                heads=heads if has("DEP") else None,
+                heads=word_heads(words) if has("DEP") else None,
                 deps=[word.dep_ for word in words] if has("DEP") else None,
-                constituents=inside if has_trees else None,
+                constituents=tree.spans(include_root=False) if has_trees else None,
             )
             self.add(found, f"{at}, sentence {number}")
         spans = [span for frame in get_frames(doc) for span in frame.spans]
@@ -148,52 +138,16 @@ class Contents:
 
     def report(self) -> dict[str, Any]:
         """Return all counts, for JSON."""
-        words, sentences, first = self.crossing
+        sentences, first = self.crossing
         labels = {kind: dict(found.most_common()) for kind, found in self.labels.items() if found}
         return {
             "sentences": self.sentences,
             "words": self.words,
             "longest": [{"words": size, "first": said} for size, said in self.longest],
-            "crossing heads": {"words": words, "sentences": sentences, "first": first},
+            "crossing heads": {"sentences": sentences, "first": first},
             "labels": labels,
             "odd": {kind: {"count": n, "first": said} for kind, (n, said) in self.odd.items()},
         }
-
-
-def unary_chains(spans: Sequence[LabelledSpan]) -> list[str]:
-    """Return the labels of phrases over the same words, from the top, as "S+VP". spans: in
-    preorder."""
-    chains: list[list[str]] = []
-    for before, span in pairwise(spans):
-        if before[:2] != span[:2]:
-            chains.append([])
-        elif chains and chains[-1]:
-            chains[-1].append(span[2])
-        else:
-            chains.append([before[2], span[2]])
-    return ["+".join(chain) for chain in chains if chain]
-
-
-def crossing_words(heads: Sequence[int]) -> int:
-    """Return how many words have a head across words that don't depend on that head. Their arcs
-    cross others (non-projective arcs: Nivre and Nilsson 2005, Pseudo-Projective Dependency
-    Parsing). heads: from 0; a root is its own."""
-    arcs = [(min(i, head), max(i, head)) if i != head else (-1, i) for i, head in enumerate(heads)]
-    if crossing(sorted(arcs, key=lambda arc: (arc[0], -arc[1]))) is None:
-        return 0
-
-    def below(word: int, head: int) -> bool:
-        for _ in heads:
-            if word == head:
-                return True
-            word = heads[word]
-        return False
-
-    return sum(
-        any(not below(k, heads[i]) for k in range(start + 1, end))
-        for i, (start, end) in enumerate(arcs)
-        if start >= 0
-    )
 
 
 def inspect(
@@ -226,14 +180,12 @@ def inspect(
                 shown = ", ".join(f"{label} {count:,}" for label, count in found.most_common())
                 typer.echo(f"{kind:11}{shown}")
         if contents.crossing[0]:
-            words, sentences, first = contents.crossing
-            said = f"heads of {words:,} words in {sentences:,} sentences, first in {first}"
-            typer.echo(f"{'crossing':11}{said}")
+            sentences, first = contents.crossing
+            typer.echo(f"{'crossing':11}heads in {sentences:,} sentences, first in {first}")
         for kind, (count, first) in contents.odd.items():
             typer.echo(f"{'odd':11}{count:,} × {kind}: {first}")
         if json is not None:
-            with whole_file(json) as unfinished:
-                srsly.write_json(unfinished, contents.report())
+            write_whole(json, srsly.json_dumps(contents.report(), indent=2))
 
 
 def _read(path: Path, name: str, encoding: str, contents: Contents) -> None:

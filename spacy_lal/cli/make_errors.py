@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import spacy
 import typer
 from spacy.tokens import Doc
 
@@ -15,6 +14,7 @@ from ..artificial_errors.corrupt import corrupt_doc
 from ..artificial_errors.english import english_model
 from ..artificial_errors.error_model import ErrorModel
 from ..artificial_errors.grammar_rules import GrammarRules
+from ..formats.character_edits import rule_based
 from ..formats.docbins import read_spacy, write_spacy
 from ..formats.files import read_text
 from ..formats.treebank_sentence import language_vocab
@@ -100,8 +100,6 @@ def _docs(path: Path, lang: str) -> Iterator[Doc]:
     if path.suffix == ".spacy":
         yield from read_spacy(path, language_vocab(lang))
         return
-    nlp = spacy.blank(lang)
-    nlp.add_pipe("sentencizer")
     lines = (line.strip() for line in read_text(path).split("\n"))
-    for doc in nlp.pipe(line for line in lines if line):
+    for doc in rule_based(lang).pipe(line for line in lines if line):
         yield from (sentence.as_doc() for sentence in doc.sents)

@@ -132,19 +132,14 @@ def print_corrections(
     the cheapest alignment of a sentence's words with the corrected ones.
     """
     with clear_errors("score"):
-        files = [
-            [words_of(line) for line in _sentence_lines(path)] for path in (text, predicted, *gold)
-        ]
+        texts = (read_text(path).removesuffix("\n") for path in (text, predicted, *gold))
+        files = [list(map(words_of, lines.split("\n"))) for lines in texts]
         for path, lines in zip((predicted, *gold), files[1:], strict=True):
             if len(lines) != len(files[0]):
                 raise ValueError(f"{path} has {len(lines)} lines, but {text} {len(files[0])}")
         sentences = zip(*files, strict=True)
         counts = score_corrections((words, own, rest) for words, own, *rest in sentences)
     _print_counts({"overall": counts})
-
-
-def _sentence_lines(path: Path) -> list[str]:
-    return read_text(path).removesuffix("\n").split("\n")
 
 
 def _print_counts(rows: Mapping[str, Detection]) -> None:
@@ -164,7 +159,10 @@ def _print_difference(
 
 
 def _role_reports(gold: Path, predicted: Path, end_to_end: bool) -> Iterator[SrlReport]:
-    for number, ours, theirs in _sentences(gold, predicted, _read_props):
+    def read(path: Path) -> Iterator[PropsSentence]:
+        return read_props(read_text(path), source=str(path))
+
+    for number, ours, theirs in _sentences(gold, predicted, read):
         if ours.length != theirs.length:
             raise ValueError(
                 f"{predicted}:{theirs.line}: sentence {number} has {theirs.length} tokens, but "
@@ -192,10 +190,6 @@ def _trees(path: Path) -> list[str]:
         line = 1 + next(at for at, depth in enumerate(depths) if depth)
         raise ValueError(f"{path}:{line}: this tree ends on a later line: write one tree a line")
     return lines
-
-
-def _read_props(path: Path) -> Iterator[PropsSentence]:
-    return read_props(read_text(path), source=str(path))
 
 
 def _read_labels(path: Path) -> Iterator[TreebankSentence]:

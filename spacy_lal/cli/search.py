@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from ..annotate.reading import Piece, Text, corpus_files, read_piece
 from ..search import Match, Query, QueryError, compile_query
-from ..search.indexed import indexed_pieces
+from ..search.index import indexed_pieces
 from ..search.queries import SECONDS
 from ..search.word_patterns import ALIASES, ATTRIBUTES
 from ..trees.tree import ConstituentTree

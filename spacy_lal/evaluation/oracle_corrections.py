@@ -13,7 +13,7 @@ from itertools import permutations, product
 from typing import Any
 
 from ..annotations.frames import CONTINUATION, PREDICATE, FrameSpans
-from ..scoring.srl_eval import SrlReport, score_sentence
+from ..scoring.srl_eval import SrlReport, propositions, score_sentence
 from ..trees.tree import LabelledSpan
 
 Spans = list[LabelledSpan]
@@ -97,7 +97,8 @@ def correct_roles(sentences: Iterable[RoleSentence]) -> dict[str, Any]:
     changes, merged, split = Counter[str](), Counter[str](), Counter[str]()
     for gold_frames, predicted, constituents in sentences:
         phrases = {(i, j): re.split("[-=]", label)[0] for i, j, label in constituents or ()}
-        for gold, found in _pairs(gold_frames, predicted):
+        for pair in propositions(gold_frames, predicted):
+            gold, found = map(_arguments, pair)
             reports[0] += _report(gold, found)
             for k, name in enumerate(CORRECTIONS, start=1):
                 while change := _first_change(name, gold, found):
@@ -121,22 +122,9 @@ def correct_roles(sentences: Iterable[RoleSentence]) -> dict[str, Any]:
     }
 
 
-def _pairs(
-    gold: Sequence[FrameSpans], predicted: Sequence[FrameSpans]
-) -> Iterator[tuple[Spans, Spans]]:
-    """Yield gold and predicted arguments of every predicate, [] without a counterpart."""
-    unused: dict[tuple[int, str], list[Spans]] = {}
-    for frame in predicted:
-        unused.setdefault(frame[:2], []).append(_arguments(frame))
-    for frame in gold:
-        partners = unused.get(frame[:2])
-        yield _arguments(frame), partners.pop(0) if partners else []
-    yield from (([], found) for others in unused.values() for found in others)
-
-
-def _arguments(frame: FrameSpans) -> Spans:
+def _arguments(spans: Sequence[LabelledSpan]) -> Spans:
     verb = PREDICATE, CONTINUATION + PREDICATE
-    return sorted(span for span in frame.spans if span[2] not in verb)
+    return sorted(span for span in spans if span[2] not in verb)
 
 
 def _report(gold: Spans, found: Spans) -> SrlReport:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from statistics import mean
 from typing import Any, cast
@@ -38,21 +38,14 @@ from ..scoring.srl_eval import SrlReport, score_sentence
 from ..srl.component import LisaSRL
 from ..srl.frame_decoding import RoleDecoding
 from ..srl.scorer import AUXILIARIES, score_frames
-from ..trees.tree import LabelledSpan
 from .oracle_corrections import correct_roles
 from .parse_scores import label_table
 
-LENGTHS = (10, 20, 30, 40)
-"""The greatest length in words of each group of sentences but the last."""
-DISTANCES = (0, 2, 5, 10)
-"""The greatest distance in words of each group of arguments but the last."""
 SETTINGS = ("overwrite_heads", "overwrite_parser", "decoder", "parse_source", "predicate_source")
 """Settings of `lisa_srl` that a measurement changes and restores."""
 SCORES = ("srl_p", "srl_r", "srl_f", "srl_pred_p", "srl_pred_r", "srl_pred_f")
 """The scores of a row."""
 
-Kept = Callable[[int, Sequence[LabelledSpan]], bool]
-"""Function that returns whether an argument counts, from its predicate and its pieces."""
 Heads = list[tuple[list[int], list[str]]]
 """Heads and relations of every Doc."""
 
@@ -194,34 +187,27 @@ def _row(pairs: list[Example], parsed: dict[str, list[Example]]) -> dict[str, An
     if _have_heads(pairs):
         row["uas"] = score_attachment(pairs)["conll18_uas"]
     pairs = _with_frames(pairs)
-    lengths = (_group(len(pair.reference), LENGTHS) for pair in pairs)
-    row["by_length"] = _by_sentence(pairs, lengths, _groups(LENGTHS))
-    row["by_distance"] = {
-        name: _f1(_report(pairs, lambda *at, name=name: _group(_distance(*at), DISTANCES) == name))
-        for name in _groups(DISTANCES)
-    }
     if parsed:
         row["by_parse"] = _by_parse(pairs, parsed)
         row["by_labelled_parse"] = _by_parse(pairs, parsed, labelled=True)
     return row
 
 
-def _by_sentence(
-    pairs: list[Example], names: Iterable[str], order: Sequence[str] = ()
-) -> dict[str, dict[str, Any]]:
-    """Return scores of groups of sentences. names: each sentence's group."""
-    groups: dict[str, list[Example]] = defaultdict(list, {name: [] for name in order})
-    for pair, name in zip(pairs, names, strict=True):
-        groups[name].append(pair)
-    return {name: _scores(group) for name, group in groups.items() if group}
-
-
 def _scores(pairs: list[Example]) -> dict[str, Any]:
     """Return the scores of sentences. mean_f: the mean of their F1, as in LISA's tables 6 and 8,
     without sentences in which neither side has arguments."""
-    reports = [_report([pair]) for pair in pairs]
+    reports = [
+        score_sentence(_frames(pair.reference), _frames(pair.predicted), end_to_end=True)
+        for pair in pairs
+    ]
     each = [report.overall.fscore for report in reports if len(report.overall)]
-    return _f1(sum(reports, SrlReport())) | {"mean_f": mean(each) if each else None}
+    total = sum(reports, SrlReport())
+    return {
+        "f": total.overall.fscore,
+        "arguments": total.overall.tp + total.overall.fn,
+        "sentences": total.sentences,
+        "mean_f": mean(each) if each else None,
+    }
 
 
 def _by_parse(
@@ -235,7 +221,10 @@ def _by_parse(
     """
     marks = ([_parse(source, p, labelled) for p in of] for source, of in parsed.items())
     names = list(map(" ".join, zip(*marks, strict=True)))
-    groups = _by_sentence(pairs, names)
+    grouped = defaultdict[str, list[Example]](list)
+    for pair, name in zip(pairs, names, strict=True):
+        grouped[name].append(pair)
+    groups = {name: _scores(group) for name, group in grouped.items()}
     for group, found in groups.items():
         found["share"] = names.count(group) / len(names)
         for source, of in parsed.items():
@@ -245,53 +234,15 @@ def _by_parse(
     return groups
 
 
-def _report(pairs: Iterable[Example], kept: Kept = lambda *_: True) -> SrlReport:
-    report = SrlReport()
-    for pair in pairs:
-        gold, found = _frames(pair.reference, kept), _frames(pair.predicted, kept)
-        report += score_sentence(gold, found, end_to_end=True)
-    return report
-
-
 def _with_frames(pairs: list[Example]) -> list[Example]:
     return [pair for pair in pairs if FRAMES_KEY in pair.reference.spans]
 
 
-def _frames(doc: Doc, kept: Kept = lambda *_: True) -> list[FrameSpans]:
-    frames = []
-    for frame in get_frames(doc):
-        spans = sorted((span.start, span.end, span.label_) for span in frame.arguments)
-        arguments = [
-            [spans[i] for i in pieces] for _, pieces in join_continuations(s[2] for s in spans)
-        ]
-        predicate = frame.predicate.i
-        those = [span for pieces in arguments if kept(predicate, pieces) for span in pieces]
-        frames.append(FrameSpans(predicate, "", those))
-    return frames
-
-
-def _f1(report: SrlReport) -> dict[str, float]:
-    return {
-        "f": report.overall.fscore,
-        "arguments": report.overall.tp + report.overall.fn,
-        "sentences": report.sentences,
-    }
-
-
-def _groups(edges: Sequence[int]) -> list[str]:
-    """Return the names of groups with these greatest values, and of the last: "0-10", "11-20",
-    "21-"."""
-    starts = [0, *(edge + 1 for edge in edges)]
-    return [f"{start}-{end}" for start, end in zip(starts, [*edges, ""], strict=True)]
-
-
-def _group(value: int, edges: Sequence[int]) -> str:
-    return _groups(edges)[sum(value > edge for edge in edges)]
-
-
-def _distance(predicate: int, pieces: Sequence[LabelledSpan]) -> int:
-    """Return the number of words between the predicate and the nearest piece of the argument."""
-    return min(max(start - predicate - 1, predicate - end, 0) for start, end, _ in pieces)
+def _frames(doc: Doc) -> list[FrameSpans]:
+    return [
+        FrameSpans(frame.predicate.i, "", [(s.start, s.end, s.label_) for s in frame.arguments])
+        for frame in get_frames(doc)
+    ]
 
 
 def _have_heads(pairs: list[Example]) -> bool:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 from spacy.language import Language
 
 from ..annotations.words import WordIndex
-from .files import FormatError
+from .files import FormatError, first_error
 from .m2 import Corrections, Edit, M2Sentence
 from .treebank_format import Pattern
 
@@ -73,9 +73,7 @@ class CharacterEdits(Corrections):
                 edits = list(read.in_order())
                 doc = nlp(read.text)  # raises ValueError for texts of a million characters
             except ValidationError as error:
-                first = error.errors()[0]
-                message = ".".join(map(str, first["loc"])) + f": {first['msg']}"
-                raise FormatError(message.removeprefix(": "), source, number) from None
+                raise FormatError(first_error(error), source, number) from None
             except ValueError as error:
                 raise FormatError(str(error), source, number) from None
             words = [token for token in doc if not token.is_space]

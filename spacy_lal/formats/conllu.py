@@ -279,15 +279,15 @@ def format_conllu(doc: Doc, doc_id: str = "", comments: Mapping[str, Any] | None
 def _rows(sentence: Span, words: list[Token]) -> Iterator[tuple[str, ...]]:
     doc = sentence.doc
     heads = word_heads(words) if doc.has_annotation("DEP") else None
-    for k, word in enumerate(words, start=1):
+    for k, word in enumerate(words):
         head, relation = "_", "_"
         if heads is not None and word.dep:  # other words have no relation
-            head = str(heads[k - 1])
-            relation = "root" if head == "0" else _symbol(word.dep_)
+            is_root = heads[k] == k
+            head, relation = ("0", "root") if is_root else (str(heads[k] + 1), _symbol(word.dep_))
         places = f"start_char={word.idx}|end_char={word.idx + len(word)}"
         follows = word.whitespace_ or (word.i + 1 < len(doc) and doc[word.i + 1].is_space)
         yield (
-            str(k),
+            str(k + 1),
             _BREAK.sub("_", word.text),
             _cell(word.lemma_),
             *map(_symbol, (word.pos_, word.tag_, str(word.morph))),

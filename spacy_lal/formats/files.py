@@ -13,6 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from ..trees.brackets import FormatError as FormatError
 
 OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
@@ -69,6 +71,14 @@ def blocks(text: str) -> Iterator[list[tuple[int, str]]]:
             yield list(block)
 
 
+def first_error(error: ValidationError) -> str:
+    """Return pydantic's first error in one line, which begins with the field, if there is one."""
+    first = error.errors()[0]
+    place = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
+    said = first["msg"].removeprefix("Value error, ")
+    return f"{place.removeprefix('.')}: {said}" if place else said
+
+
 def is_number(text: str) -> bool:
     """Return whether the text is a whole number of at most nine digits."""
     return text.isdecimal() and len(text) < 10
@@ -106,6 +116,12 @@ def whole_file(path: Path) -> Iterator[Path]:
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text to a file as `whole_file` does."""
+    with whole_file(path) as unfinished:
+        unfinished.write_bytes(text.encode())
 
 
 def remove_unfinished(folder: Path) -> None:

@@ -70,6 +70,11 @@ class Edit(NamedTuple):
             return "M"
         return "R" if self.correction else "U"
 
+    def label(self, types: ErrorTypes) -> str:
+        """The label of words that the edit marks."""
+        named = self.operation if types == "operations" else self.type or ERROR
+        return ERROR if types == "none" else named
+
 
 @dataclass(frozen=True)
 class M2Sentence:
@@ -106,13 +111,9 @@ class Corrections(Files):
                 own = [edit for edit in found.edits if edit.annotator == self.annotator]
                 found = replace(found, edits=own)
             if found.words:
-                labels, at = labels_of(found, self.types), begins_of(found)
-                right = {} if self.types == "none" else corrections_of(found, self.types)
-                if any(edit.start == len(labels) for edit in found.edits):
+                if any(edit.start == len(found.words) for edit in found.edits):
                     losses.counts["errors at the end of a sentence, marked on no word"] += 1
-                yield TreebankSentence(
-                    found.words, found.spaces, errors=labels, error_begins=at, corrections=right
-                )
+                yield labelled(found, self.types)
             else:
                 losses.left_out["dropped"].append((f"{source}:{found.line}", "no words"))
         if annotators and self.annotator not in {None, *annotators}:
@@ -205,41 +206,26 @@ def _edit(line: str, length: int, source: str, number: int) -> Edit:
     return Edit(start, end, kind, correction, annotator)
 
 
-def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list[str]:
-    """Return the label of every word. A word is an error if an edit covers it, or something is
-    missing before it. A word missing at the end of the sentence marks no word, as in MultiGED's
-    files. The first edit in the file decides."""
+def labelled(found: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> TreebankSentence:
+    """Return the sentence with the label of every word, the places where errors begin, and their
+    corrections.
 
-    def label(edit: Edit) -> str:
-        named = edit.operation if types == "operations" else edit.type or ERROR
-        return ERROR if types == "none" else named
-
-    return [CORRECT if edit is None else label(edit) for edit in _deciding(sentence)]
-
-
-def begins_of(sentence: M2Sentence) -> set[int]:
-    """Return the words at which the edit that decides their label isn't that of the word before."""
-    edits = _deciding(sentence)
-    return {i for i in range(1, len(edits)) if edits[i] is not edits[i - 1]}
-
-
-def corrections_of(sentence: M2Sentence, types: ErrorTypes) -> dict[int, str]:
-    """Return the corrections of errors by the words where these begin, if their labels are M, U, R
-    or begin so: others don't say whether words are missing before them."""
-    edits = _deciding(sentence)
-    begins = {0, *begins_of(sentence)} if edits else ()
-    return {
-        i: edit.correction
-        for i in sorted(begins)
-        if (edit := edits[i]) is not None
-        and edit.correction is not None
-        and (types == "operations" or edit.type.partition(":")[0] == edit.operation)
-    }
-
-
-def _deciding(sentence: M2Sentence) -> list[Edit | None]:
-    found: list[Edit | None] = [None] * len(sentence.words)
-    for edit in reversed(sentence.edits) if found else ():
-        end = min(max(edit.end, edit.start + 1), len(found))
-        found[edit.start : end] = [edit] * (end - edit.start)
-    return found
+    A word is an error if an edit covers it, or something is missing before it. A word missing at
+    the end of the sentence marks no word, as in MultiGED's files. The first edit in the file
+    decides. Corrections are known where labels are M, U, R or begin so: others don't say whether
+    words are missing before them.
+    """
+    edits: list[Edit | None] = [None] * len(found.words)
+    for edit in reversed(found.edits) if edits else ():
+        end = min(max(edit.end, edit.start + 1), len(edits))
+        edits[edit.start : end] = [edit] * (end - edit.start)
+    labels = [CORRECT if edit is None else edit.label(types) for edit in edits]
+    begins = [i for i, edit in enumerate(edits) if i == 0 or edit is not edits[i - 1]]
+    corrections: dict[int, str] = {}
+    for i in begins:
+        first, operation = edits[i], labels[i].partition(":")[0]
+        if first and first.correction is not None and operation == first.operation:
+            corrections[i] = first.correction
+    return TreebankSentence(
+        found.words, found.spaces, errors=labels, error_begins=begins, corrections=corrections
+    )

@@ -2,23 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Self
+from itertools import accumulate
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from spacy.attrs import DEP, HEAD, IS_SPACE, SENT_START
 from spacy.pipeline.dep_parser import parser_score
 from spacy.scorer import PRFScore
-from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.training.alignment_array import AlignmentArray
 
-from ..trees.nest import crossing
-from . import UNALIGNED
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
-Strings = NDArray[np.object_]
+from ..trees.nest import arcs_cross
+from .characters import Characters, count_arcs
 
 PTB_PUNCTUATION = ".``'':,"
 """Punctuation tags of the Penn Treebank; a tag that is a substring of this is punctuation."""
@@ -61,23 +53,21 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
     totals: dict[str, PRFScore] = defaultdict(PRFScore)
     counts: dict[str, int] = defaultdict(int)
     for example in examples:
-        both = _Comparison.of(example)
-        if not both.gold.attached.any():
+        gold, found = Characters(example.reference), Characters(example.predicted)
+        attached = [token for token in example.reference if token.dep]
+        among = gold.characters(attached)
+        if not among:
             continue
-        gold, found = both.gold, both.found
-        scored, scored_found = gold.attached, both.covered(gold.attached)
-        totals["conll18_uas"] += _count(both.head, scored, scored_found)
-        totals["conll18_las"] += _count(both.universal, scored, scored_found)
-        counts["dep_nonproj"] += _count_nonprojective(gold, scored)
-        counts["dep_nonproj_pred"] += _count_nonprojective(found, scored_found & found.attached)
-        tags = [token.tag_ for token in example.reference]
-        if not any(tags):
-            continue
-        marks = (tag == CTB_PUNCTUATION or (tag and tag in PTB_PUNCTUATION) for tag in tags)
-        scored = scored & ~np.fromiter(map(bool, marks), bool)
-        scored_found = both.covered(scored)
-        totals["ptb_uas"] += _count(both.head, scored, scored_found)
-        totals["ptb_las"] += _count(both.relation, scored, scored_found)
+        counts["dep_nonproj"] += _count_nonprojective(gold, among)
+        counts["dep_nonproj_pred"] += _count_nonprojective(found, among)
+        conventions = {"conll18": among}
+        if example.reference.has_annotation("TAG"):
+            kept = (token for token in attached if not _is_punctuation(token.tag_))
+            conventions["ptb"] = gold.characters(kept)
+        for name, scored in conventions.items():
+            uas, las = count_arcs(gold, found, scored, universal=name == "conll18")
+            totals[f"{name}_uas"] += uas
+            totals[f"{name}_las"] += las
     scores: dict[str, Any] = parser_score(examples, **cfg)
     if not counts:
         return {**scores, **dict.fromkeys(ATTACHMENT_SCORES)}
@@ -86,95 +76,15 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
     return {**scores, **counts}
 
 
-class _Parse(NamedTuple):
-    """The dependencies of a Doc, by token. words: whether the token isn't whitespace. attached:
-    whether a word has a head; a root its own."""
-
-    heads: Ints
-    relation: Strings
-    universal: Strings
-    sentences: Ints
-    words: Bools
-    attached: Bools
-
-    @classmethod
-    def of(cls, doc: Doc) -> Self:
-        values = doc.to_array([HEAD, DEP, SENT_START, IS_SPACE]).view("int64")
-        offsets, dep, starts, space = values.reshape(len(doc), 4).T
-        relations = [token.dep_.lower() for token in doc]
-        words = space == 0
-        return cls(
-            heads=np.arange(len(doc)) + offsets,
-            relation=np.array(relations, dtype=object),
-            universal=np.array([label.partition(":")[0] for label in relations], dtype=object),
-            sentences=np.cumsum(starts == 1),
-            words=words,
-            attached=words & (dep != 0),
-        )
+def _is_punctuation(tag: str) -> bool:
+    return tag == CTB_PUNCTUATION or (bool(tag) and tag in PTB_PUNCTUATION)
 
 
-class _Comparison(NamedTuple):
-    """Gold words on which two parses of a text agree. head: the head is right. universal, relation:
-    so is the relation, up to ":" or as a whole. y2x: the found tokens of each gold token."""
-
-    gold: _Parse
-    found: _Parse
-    head: Bools
-    universal: Bools
-    relation: Bools
-    y2x: AlignmentArray
-
-    @classmethod
-    def of(cls, example: Example) -> Self:
-        gold, found = _Parse.of(example.reference), _Parse.of(example.predicted)
-        x2y, y2x = example.alignment.x2y, example.alignment.y2x
-        to_gold, to_found = _one_to_one(x2y, y2x), _one_to_one(y2x, x2y)
-        words = np.flatnonzero(gold.attached & (to_found != UNALIGNED))
-        partners = to_found[words]
-        same = found.attached[partners] & (to_gold[found.heads[partners]] == gold.heads[words])
-        words, partners = words[same], partners[same]
-
-        def only(right: Ints) -> Bools:
-            return np.isin(np.arange(len(gold.heads)), right)
-
-        return cls(
-            gold,
-            found,
-            head=only(words),
-            universal=only(words[gold.universal[words] == found.universal[partners]]),
-            relation=only(words[gold.relation[words] == found.relation[partners]]),
-            y2x=y2x,
-        )
-
-    def covered(self, gold: Bools) -> Bools:
-        """Return the predicted words that share characters with any of these gold words."""
-        covered = self.y2x.data[np.repeat(gold, self.y2x.lengths)]
-        return np.isin(np.arange(len(self.found.words)), covered) & self.found.words
-
-
-def _one_to_one(there: AlignmentArray, back: AlignmentArray) -> Ints:
-    """Return the token with the same characters on the other side, or UNALIGNED, of each token."""
-    result = np.full(len(there.lengths), UNALIGNED)
-    single = np.flatnonzero(there.lengths == 1)
-    partners = there.data[there.starts[single]]
-    same = back.lengths[partners] == 1
-    result[single[same]] = partners[same]
-    return result
-
-
-def _count(right: Bools, gold: Bools, found: Bools) -> PRFScore:
-    both = int((right & gold).sum())
-    return PRFScore(tp=both, fp=int(found.sum()) - both, fn=int(gold.sum()) - both)
-
-
-def _count_nonprojective(parse: _Parse, words: Bools) -> int:
-    """Return the number of sentences in which arcs to these words cross."""
-    dependents = np.flatnonzero(words)
-    heads = parse.heads[dependents]
-    heads = np.where(heads == dependents, -1, heads)  # the artificial root
-    starts, ends = np.minimum(heads, dependents), np.maximum(heads, dependents)
-    sentences = parse.sentences[dependents]
-    order = np.lexsort((-ends, starts, sentences))
-    arcs = np.stack((starts, ends), axis=1)[order]
-    borders = np.flatnonzero(np.diff(sentences)) + 1
-    return sum(crossing(sentence.tolist()) is not None for sentence in np.split(arcs, borders))
+def _count_nonprojective(parse: Characters, among: set[int]) -> int:
+    """Return the number of sentences in which arcs to tokens with these characters cross."""
+    sentences = list(accumulate(token.is_sent_start is True for token in parse.doc))
+    heads = defaultdict[int, dict[int, int]](dict)
+    for token in parse.tokens(among):
+        if token.dep:
+            heads[sentences[token.i]][token.i] = token.head.i
+    return sum(map(arcs_cross, heads.values()))

@@ -5,11 +5,10 @@ Reproduces every number of the shared task's program, srl-eval.pl (Carreras and 
 costs precision only with `end_to_end`.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from typing import Self
 
 from spacy.scorer import PRFScore
@@ -106,22 +105,31 @@ def score_sentence(
     right if its label and its pieces are right; it counts once. V is left out of the overall
     counts, and a proposition with a wrong V can be perfect.
     """
-    unused: dict[tuple[int, str], list[FrameSpans]] = {}
-    for frame in predicted:
-        unused.setdefault((frame.predicate, frame.roleset), []).append(frame)
     pairs = Counter[Pair]()
     perfect = 0
-    for frame in gold:
-        partners = unused.get((frame.predicate, frame.roleset))
-        found = Counter(_match(frame.spans, partners.pop(0).spans if partners else ()))
+    both = propositions(gold, predicted)
+    for ours, theirs in both[: len(gold)]:
+        found = Counter(_match(ours, theirs))
         wrong = [set(pair) for pair in found if pair[0] != pair[1]]
         # a wrong V leaves a proposition perfect
         perfect += all(labels == {PREDICATE, None} for labels in wrong)
         pairs += found
-    if end_to_end:
-        for frame in chain.from_iterable(unused.values()):
-            pairs.update(_match((), frame.spans))
+    for _, theirs in both[len(gold) :] if end_to_end else ():
+        pairs.update(_match((), theirs))
     return SrlReport(1, len(gold), perfect, pairs)
+
+
+def propositions(
+    gold: Sequence[FrameSpans], predicted: Sequence[FrameSpans]
+) -> list[tuple[Sequence[LabelledSpan], Sequence[LabelledSpan]]]:
+    """Return the spans of each gold proposition and of the predicted one that matches it, and then
+    those of predicted ones that match none; () without a counterpart."""
+    unused = defaultdict[tuple[int, str], list[Sequence[LabelledSpan]]](list)
+    for frame in predicted:
+        unused[frame[:2]].append(frame.spans)
+    partners = [(frame.spans, unused[frame[:2]]) for frame in gold]
+    both = [(spans, others.pop(0) if others else ()) for spans, others in partners]
+    return both + [((), spans) for others in unused.values() for spans in others]
 
 
 def _match(gold: Sequence[LabelledSpan], predicted: Sequence[LabelledSpan]) -> Iterator[Pair]:

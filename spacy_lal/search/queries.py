@@ -156,17 +156,13 @@ def compile_query(query: str) -> Query:
             end = match.end() if match else start
             if query[end : end + 2] != "&&":
                 end = len(query)
-            parts.append(_tree_pattern(query, start, end))
+            try:
+                parts.append(compile_tree_pattern(query[start:end]))
+            except QueryError as error:
+                raise QueryError(error.message, query, start + error.position) from None
         if end == len(query):
             return Query(query, tuple(parts))
         start = end + 2
-
-
-def _tree_pattern(query: str, start: int, end: int) -> TreePattern:
-    try:
-        return compile_tree_pattern(query[start:end])
-    except QueryError as error:
-        raise QueryError(error.message, query, start + error.position) from None
 
 
 def search(

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
+from ..trees.head_marks import depths_of
 from ..trees.head_rules import heads_by_rules
 from ..trees.tree import ConstituentTree
 
@@ -95,7 +96,7 @@ class TreeNodes:
         heads = self._heads(self.tree) if callable(self._heads) else self._heads
         if len(heads) != len(self.words):
             raise ValueError(f"{len(heads)} heads for a tree of {len(self.words)} words")
-        depth = _depths(heads)
+        depth = depths_of(heads)
         none = len(heads) + 1
         depths = [none] * len(self)  # of head words
         for word, node in enumerate(self.words):
@@ -106,19 +107,3 @@ class TreeNodes:
                 if depths[child] < depths[node]:
                     depths[node], head_child[node] = depths[child], child
         return head_child
-
-
-def _depths(heads: Sequence[int]) -> list[int]:
-    """Return each word's distance from its root; their number for words in a circle."""
-    depth = [len(heads)] * len(heads)
-    below: list[list[int]] = [[] for _ in heads]
-    for word, head in enumerate(heads):
-        below[head].append(word)
-    level = [word for word, head in enumerate(heads) if word == head]
-    distance = 0
-    while level:
-        for word in level:
-            depth[word] = distance
-        level = [d for word in level for d in below[word] if d != word]
-        distance += 1
-    return depth

@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..annotations.words import word_heads
 from .limits import Steps
 from .word_patterns import ATTRIBUTES, Condition, Group, Node, Relation, Test, WordPattern
 
 if TYPE_CHECKING:
-    from spacy.tokens import Span, Token
+    from spacy.tokens import Span
 
     from ..annotations import Frame
 
@@ -57,11 +58,7 @@ class SentenceWords:
     @cached_property
     def heads(self) -> list[int]:
         """Head of each word, past whitespace; a root is its own."""
-        return [self._head(token) for token in self.tokens]
-
-    def _head(self, token: Token) -> int:
-        above = (head.i for head in token.ancestors if head.i in self.numbers)
-        return self.numbers[next(above, token.i)]
+        return word_heads(self.tokens)
 
     @cached_property
     def below(self) -> list[list[Edge]]:

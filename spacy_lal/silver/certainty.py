@@ -132,10 +132,7 @@ def role_certainty(parse: LisaParse) -> float:
 
 def only_layers(doc: Doc, layers: Collection[str]) -> Doc:
     """Return a copy of a Doc of one sentence, with only these layers."""
-    copy = bare_doc(doc, one_sentence=True)
-    if "tags" in layers:
-        for token, tagged in zip(copy, doc, strict=True):
-            token.tag_ = tagged.tag_
+    copy = bare_doc(doc, one_sentence=True, tags="tags" in layers)
     if "heads" in layers:
         set_dependencies(copy, [token.head.i for token in doc], [token.dep_ for token in doc])
     for layer, key in SPANS.items():

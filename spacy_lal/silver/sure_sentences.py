@@ -8,6 +8,7 @@ import unicodedata
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -71,34 +72,28 @@ def write_shards(
     check_same(output, SETTINGS, about | asdict(settings))
     with alone_in(output):
         remove_unfinished(output)
-        yield from _written(nlp, text, output, settings, words)
-
-
-def _written(
-    nlp: Language, text: Path, output: Path, settings: SilverSettings, words: int
-) -> Iterator[dict[str, Any]]:
-    seen = Seen()
-    kept = 0
-    for part in range(settings.parts):
-        path = output / f"part-{part:05}.spacy"
-        if path.exists():
-            seen.add(numpy.load(path.with_suffix(".npy")))
-            counts = srsly.read_json(path.with_suffix(".json")) | {"there": True}
-        else:
-            # or the strings of each file's words would stay in memory
-            with nlp.memory_zone():
-                docs, counts = _read(nlp, lines(text, part, settings.parts), seen, settings)
-                random.Random(part).shuffle(docs)
-                numpy.save(path.with_suffix(".npy"), numpy.array(seen.new, dtype=numpy.uint64))
-                srsly.write_json(path.with_suffix(".json"), counts)
-                # last and at once: an existing file is complete
-                write_spacy(docs, path)
-                del docs  # whose words end with the zone
-        seen.new = []
-        kept += counts["kept_words"]
-        yield {"file": path.name, **counts}
-        if words and kept >= words:
-            return
+        seen = Seen()
+        kept = 0
+        for part in range(settings.parts):
+            path = output / f"part-{part:05}.spacy"
+            if path.exists():
+                seen.add(numpy.load(path.with_suffix(".npy")))
+                counts = srsly.read_json(path.with_suffix(".json")) | {"there": True}
+            else:
+                # or the strings of each file's words would stay in memory
+                with nlp.memory_zone():
+                    docs, counts = _read(nlp, lines(text, part, settings.parts), seen, settings)
+                    random.Random(part).shuffle(docs)
+                    numpy.save(path.with_suffix(".npy"), numpy.array(seen.new, dtype=numpy.uint64))
+                    srsly.write_json(path.with_suffix(".json"), counts)
+                    # last and at once: an existing file is complete
+                    write_spacy(docs, path)
+                    del docs  # whose words end with the zone
+            seen.new = []
+            kept += counts["kept_words"]
+            yield {"file": path.name, **counts}
+            if words and kept >= words:
+                return
 
 
 def _read(
@@ -143,21 +138,10 @@ def lines(path: Path, part: int, parts: int) -> Iterator[str | None]:
     with undamaged(path, lambda: f"line {number}"), opener(path, "rb") as file:
         for number, line in enumerate(file, start=1):
             if (number - 1) // BLOCK % parts == part and line.removeprefix(BOM_UTF8).strip():
-                yield _text(line.removeprefix(BOM_UTF8) if number == 1 else line)
-
-
-def _text(line: bytes) -> str | None:
-    try:
-        return line.decode("utf8").strip()
-    except UnicodeDecodeError:
-        return None
-
-
-def letters_and_digits(text: str) -> str:
-    """Return the lower-case letters and digits of a text, for comparisons. Marks are kept; they are
-    letters in Hindi or Thai, and accents elsewhere."""
-    composed = unicodedata.normalize("NFC", text.lower())
-    return "".join(letter for letter in composed if unicodedata.category(letter)[0] in "LMN")
+                text: str | None = None
+                with suppress(UnicodeDecodeError):
+                    text = line.decode("utf-8-sig" if number == 1 else "utf8").strip()
+                yield text
 
 
 class Seen:
@@ -170,7 +154,10 @@ class Seen:
 
     def again(self, text: str, kind: str) -> bool:
         """Add a text of a kind; return whether it was added before."""
-        letters = _DIGIT.sub("0", letters_and_digits(text))
+        composed = unicodedata.normalize("NFC", text.lower())
+        # marks are letters in Hindi or Thai, and accents elsewhere
+        letters = "".join(c for c in composed if unicodedata.category(c)[0] in "LMN")
+        letters = _DIGIT.sub("0", letters)
         digest = blake2b(f"{kind} {letters}".encode(), digest_size=8).digest()
         number = int.from_bytes(digest)
         if number in self._known:

@@ -78,10 +78,7 @@ def frame_rows(docs: Doc | Iterable[Doc]) -> Iterator[Row]:
     for places, doc in _placed(docs):
         for number, frame in enumerate(get_frames(doc)):
             own = (number, frame.predicate.i, frame.verb.text, frame.lemma, frame.roleset)
-            spans = zip(
-                (frame.verb, *frame.arguments), (frame.verb_score, *frame.scores), strict=True
-            )
-            for span, score in spans:
+            for span, score in frame.scored:
                 values = (span.label_, span.start, span.end, span.text, _head(span), score)
                 row = (*places[frame.predicate.i], *own, *values)
                 yield dict(zip(FRAME_COLUMNS, row, strict=True))
@@ -101,13 +98,10 @@ def _placed(docs: Doc | Iterable[Doc]) -> Iterator[tuple[list[tuple[int, Any, in
     """Yield each Doc with the place of each of its tokens: Doc, id and sentence."""
     for number, doc in enumerate([docs] if isinstance(docs, Doc) else docs):
         name = doc.user_data.get("id", doc.user_data.get("sent_id"))
-        starts = [sentence.start for sentence in doc.sents] if _has_sentences(doc) else [0]
+        bounds = len(doc) > 0 and doc.has_annotation("SENT_START")
+        starts = [sentence.start for sentence in doc.sents] if bounds else [0]
         sizes = [end - start for start, end in pairwise([*starts, len(doc)])]
         yield [(number, name, k) for k, size in enumerate(sizes) for _ in range(size)], doc
-
-
-def _has_sentences(doc: Doc) -> bool:
-    return len(doc) > 0 and doc.has_annotation("SENT_START")
 
 
 def _head(span: Span) -> int | None:

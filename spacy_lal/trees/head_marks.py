@@ -27,9 +27,11 @@ def mark_heads(tree: ConstituentTree, heads: Sequence[int]) -> ConstituentTree:
     with "-" (-LRB-) stays as it is. Raises ValueError for heads of other words, and for a cycle.
     """
     position = len(tree.leaves)
-    depths = _depths(heads)
-    if len(depths) != position:
-        raise ValueError(f"a tree of {position} words needs as many heads, not {len(depths)}")
+    if len(heads) != position:
+        raise ValueError(f"a tree of {position} words needs as many heads, not {len(heads)}")
+    depths = depths_of(heads)
+    if position in depths:
+        raise ValueError(f"a cycle in the heads at word {depths.index(position)}")
 
     def marked(node: ConstituentTree, found: list[_Marked | None]) -> _Marked | None:
         nonlocal position
@@ -40,28 +42,26 @@ def mark_heads(tree: ConstituentTree, heads: Sequence[int]) -> ConstituentTree:
         if not children:
             return None
         head = min(children)
-        kept = [_with_mark(child.node) if child is head else child.node for child in children]
+        kept = [child.node for child in children]
+        if (label := head.node.label) and not label.startswith("-"):
+            kept[children.index(head)] = replace(head.node, label=label + MARK)
         return head._replace(node=replace(node, children=tuple(kept)))
 
     whole = tree.fold(marked)
     return tree if whole is None else whole.node
 
 
-def _with_mark(node: ConstituentTree) -> ConstituentTree:
-    bare = not node.label or node.label.startswith("-")
-    return node if bare else replace(node, label=node.label + MARK)
-
-
-def _depths(heads: Sequence[int]) -> list[int]:
-    """Return the number of words above each word. Raises ValueError for a cycle."""
-    depths = [-1] * len(heads)
-    for word in range(len(heads)):
-        path = [word]
-        while depths[path[-1]] < 0 and heads[path[-1]] != path[-1]:
-            path.append(heads[path[-1]])
-            if len(path) > len(heads):
-                raise ValueError(f"a cycle in the heads at word {word}")
-        top = max(depths[path[-1]], 0)
-        for depth, at in enumerate(reversed(path), start=top):
-            depths[at] = depth
+def depths_of(heads: Sequence[int]) -> list[int]:
+    """Return the number of words above each word; for those in or below a cycle, that of all."""
+    depths = [len(heads)] * len(heads)
+    below: list[list[int]] = [[] for _ in heads]
+    for word, head in enumerate(heads):
+        below[head].append(word)
+    level = [word for word, head in enumerate(heads) if word == head]
+    depth = 0
+    while level:
+        for word in level:
+            depths[word] = depth
+        level = [d for word in level for d in below[word] if d != word]
+        depth += 1
     return depths

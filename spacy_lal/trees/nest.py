@@ -1,6 +1,6 @@
 """Nesting and crossing of spans."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 Span = TypeVar("Span", bound=Sequence[Any])
@@ -54,3 +54,10 @@ def crossing(spans: Iterable[Span]) -> tuple[Span, Span] | None:
             return opened[-1], span
         opened.append(span)
     return None
+
+
+def arcs_cross(heads: Mapping[int, int]) -> bool:
+    """Return whether arcs from heads to words cross, with the arc from before the first word to a
+    word that is its own head."""
+    arcs = (sorted((-1 if head == word else head, word)) for word, head in heads.items())
+    return crossing(sorted(arcs, key=lambda arc: (arc[0], -arc[1]))) is not None

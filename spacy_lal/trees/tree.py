@@ -118,17 +118,6 @@ class ConstituentTree:
             yield node
             stack.extend(reversed(node.children))
 
-    def parents(self) -> list[int]:
-        """Return, for every node in preorder, the place of its parent in preorder; -1 for this
-        node. A node doesn't know its parent, since several trees may have the node."""
-        above: list[int] = []
-        stack = [(-1, self)]
-        while stack:
-            parent, node = stack.pop()
-            stack.extend((len(above), child) for child in reversed(node.children))
-            above.append(parent)
-        return above
-
     def fold(self, make: Callable[[ConstituentTree, list[T]], T]) -> T:
         """Return `make(node, values of its children)` of this node; nodes come from the right."""
         return fold(self.preorder(), make)

@@ -30,7 +30,7 @@ from spacy_lal.annotate.shards import AnnotateSettings, make_shard
 from spacy_lal.annotate.texts import Texts
 from spacy_lal.annotations.constituents import sentence_trees
 from spacy_lal.cli import app
-from spacy_lal.cli.annotate import _shown
+from spacy_lal.cli.annotate import _follow
 from spacy_lal.formats.conllu import read_conllu
 from spacy_lal.formats.penn_brackets import parse_treebank
 from spacy_lal.formats.props import format_props, read_props
@@ -374,7 +374,7 @@ def test_a_bar_where_there_is_a_terminal(
             monkeypatch.setattr(sys, "stderr", stream)
             texts = Texts(str(text))
             output = tmp_path / type(stream).__name__
-            list(_shown(annotate_texts("toy", texts, output, SMALL, Workers()), texts))
+            _follow(annotate_texts("toy", texts, output, SMALL, Workers()), texts, output)
             said = stream.getvalue()
             assert bool(said) == stream.isatty()
             if stream.isatty():

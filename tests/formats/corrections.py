@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from spacy_lal.formats.m2 import Edit, M2Sentence
+from spacy_lal.formats.m2 import Edit, ErrorTypes, M2Sentence, labelled
 
 
 def corrected(words: Sequence[str], edits: Iterable[Edit]) -> list[str]:
@@ -20,3 +20,8 @@ def corrected(words: Sequence[str], edits: Iterable[Edit]) -> list[str]:
 def by(sentence: M2Sentence, annotator: int) -> M2Sentence:
     """The sentence with the edits of one annotator."""
     return replace(sentence, edits=[e for e in sentence.edits if e.annotator == annotator])
+
+
+def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> Sequence[str] | None:
+    """The label of each word."""
+    return labelled(sentence, types).errors

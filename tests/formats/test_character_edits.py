@@ -12,10 +12,10 @@ from spacy_lal.formats.character_edits import (
     token_edits,
 )
 from spacy_lal.formats.files import FormatError
-from spacy_lal.formats.m2 import Edit, labels_of
+from spacy_lal.formats.m2 import Edit
 from spacy_lal.formats.treebank_format import Losses
 
-from .corrections import by, corrected
+from .corrections import by, corrected, labels_of
 
 ENGLISH = CharacterEdits(lang="en")
 
@@ -143,16 +143,16 @@ def test_file(tmp_path):
         ("[]", "Input should be an object"),
         ('{"text": 3, "edits": []}', "text: Input should be a valid string"),
         ('{"text": "Tea"}', "edits: Field required"),
-        ('{"text": "Tea", "edits": [[0]]}', "edits.0.1: Field required"),
-        ('{"text": "Tea", "edits": [[-1, []]]}', "edits.0.0: Input should be"),
-        ('{"text": "Tea", "edits": [[true, []]]}', "edits.0.0: Input should be"),
-        ('{"text": "Tea", "edits": [[0, [[0, 1]]]]}', "edits.0.1.0.2: Field required"),
-        ('{"text": "Tea", "edits": [[0, [[0, 1, 2]]]]}', "edits.0.1.0.2: Input should be"),
-        ('{"text": "Tea", "edits": [[0, [[0, true, "x"]]]]}', "edits.0.1.0.1: Input should be"),
-        ('{"text": "Tea", "edits": [[0, [[0, 1, "x", 2]]]]}', "edits.0.1.0.3: Input should be"),
+        ('{"text": "Tea", "edits": [[0]]}', "edits[0][1]: Field required"),
+        ('{"text": "Tea", "edits": [[-1, []]]}', "edits[0][0]: Input should be"),
+        ('{"text": "Tea", "edits": [[true, []]]}', "edits[0][0]: Input should be"),
+        ('{"text": "Tea", "edits": [[0, [[0, 1]]]]}', "edits[0][1][0][2]: Field required"),
+        ('{"text": "Tea", "edits": [[0, [[0, 1, 2]]]]}', "edits[0][1][0][2]: Input should be"),
+        ('{"text": "Tea", "edits": [[0, [[0, true, "x"]]]]}', "edits[0][1][0][1]: Input should be"),
+        ('{"text": "Tea", "edits": [[0, [[0, 1, "x", 2]]]]}', "edits[0][1][0][3]: Input should be"),
         (
             '{"text": "Tea", "edits": [[0, [[0, 1, "x", "R", 1]]]]}',
-            "edits.0.1.0: NamedTuple should have",
+            "edits[0][1][0]: NamedTuple should have",
         ),
         (
             '{"text": "Tea", "edits": [[0, [[1, 4, "x"]]]]}',

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 from spacy_lal.annotate.records import doc_record
 from spacy_lal.annotations import FrameSpans, set_constituents, set_frames
 from spacy_lal.cli import app
-from spacy_lal.cli.inspect import crossing_words, unary_chains
 from spacy_lal.formats.docbins import write_spacy
 
 from .test_brackets import OLD
@@ -45,7 +44,6 @@ def test_trees(tmp_path):
         "longest": f"3 words: {path}: tree 1: tea is hot",
         "roots": "(no label) 1, TOP 1",
         "phrases": "NP 3, S 1, VP 1, ADJP 1",
-        "chains": "NP+NP 1",
         "tags": "NN 2, VBZ 1, JJ 1",
         "functions": "SBJ 1, PRD 1",
     }
@@ -141,18 +139,17 @@ def test_parsed_corpora(tmp_path):
             "longest": f"6 words: {path}: Doc 1, sentence 1: A hearing is today about it",
             "roots": "ROOT 2",
             "phrases": "S 2, VP 2, NP 1, PRT 1",
-            "chains": "S+VP 1",
             "tags": "NN 2, DT 1, VBZ 1, IN 1, PRP 1, VB 1, RP 1",
             "relations": "ROOT 2, det 1, nsubj 1, cop 1, case 1, nmod 1, compound:prt 1",
             "roles": "V 1, ARG1 1",
             "entities": "DATE 1",
-            "crossing": f"heads of 1 words in 1 sentences, first in {path}: Doc 1, sentence 1",
+            "crossing": f"heads in 1 sentences, first in {path}: Doc 1, sentence 1",
         }
         assert odd == [f"1 × sentence that wasn't parsed: {path}: Doc 1"]
         report = json.loads((tmp_path / "a.json").read_text())
         assert report["labels"]["phrases"] == {"S": 2, "VP": 2, "NP": 1, "PRT": 1}
         assert [one["words"] for one in report["longest"]] == [6, 2]
-        assert report["crossing heads"]["words"] == 1
+        assert report["crossing heads"]["sentences"] == 1
         assert report["odd"]["sentence that wasn't parsed"]["count"] == 1
     (tmp_path / "a.jsonl").write_text('{"text": "Go"}\n')
     assert "a.jsonl:1: a record: words: Field required" in refused(tmp_path / "a.jsonl")
@@ -160,18 +157,6 @@ def test_parsed_corpora(tmp_path):
     assert "a.jsonl:1: a record without 'starts'" in refused(tmp_path / "a.jsonl")
     (tmp_path / "a.jsonl").write_text("7\n")
     assert "a.jsonl:1: no JSON object" in refused(tmp_path / "a.jsonl")
-
-
-def test_chains_and_crossings():
-    spans = [(0, 3, "S"), (0, 3, "S"), (0, 3, "VP"), (0, 1, "NP"), (1, 3, "PP"), (2, 3, "NP")]
-    assert unary_chains(spans) == ["S+S+VP"]
-    assert unary_chains([(0, 1, "S"), (0, 1, "NP"), (1, 2, "S"), (1, 2, "VP")]) == ["S+NP", "S+VP"]
-    assert unary_chains([]) == unary_chains([(0, 1, "S")]) == []
-    assert crossing_words([1, 1, 1]) == crossing_words([]) == 0
-    assert crossing_words([2, 1, 1]) == 1
-    assert crossing_words([2, 3, 2, 2]) == 1
-    assert crossing_words([2, 3, 3, 3]) == 1
-    assert crossing_words([2, 3, 4, 4, 4]) == 2
 
 
 def test_bad_input(tmp_path):

@@ -9,11 +9,11 @@ from spacy.vocab import Vocab
 
 from spacy_lal.annotations.grammar_errors import grammar_errors
 from spacy_lal.formats.files import FormatError, read_text
-from spacy_lal.formats.m2 import M2, Edit, ErrorTypes, M2Sentence, labels_of
+from spacy_lal.formats.m2 import M2, Edit, ErrorTypes, M2Sentence
 from spacy_lal.formats.treebank_format import Losses
 from spacy_lal.formats.treebank_sentence import to_doc
 
-from .corrections import by
+from .corrections import by, labels_of
 
 
 def parse_m2(text, source="<string>"):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_lal.formats.files import FormatError, read_text
-from spacy_lal.formats.m2 import Edit, labels_of
+from spacy_lal.formats.m2 import Edit
 from spacy_lal.formats.parallel import (
     SWAP,
     WORD,
@@ -20,7 +20,7 @@ from spacy_lal.formats.parallel import (
 )
 from spacy_lal.formats.treebank_format import Losses
 
-from .corrections import by, corrected
+from .corrections import by, corrected, labels_of
 
 
 def read_parallel(original, corrected):

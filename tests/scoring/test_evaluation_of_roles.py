@@ -11,15 +11,10 @@ from spacy.training import Example
 from spacy_lal.annotations import FrameSpans, get_frames, set_constituents, set_frames
 from spacy_lal.evaluation import evaluate
 from spacy_lal.evaluation.role_scores import (
-    DISTANCES,
     _by_parse,
-    _distance,
-    _group,
-    _groups,
     _have_heads,
     _heads_of,
     _parse,
-    _report,
 )
 from spacy_lal.srl.scorer import score_frames
 from tests.pipeline.toy_frames import frames_examples
@@ -51,33 +46,6 @@ def test_sentences_without_gold_heads_are_kept_apart() -> None:
     assert [_parse("model", pair) for pair in pairs] == ["model?", "model+", "model-"]
     assert not _have_heads(pairs[:1])
     assert not _have_heads([Example(bare, parsed)])
-
-
-def frame(*arguments: tuple[int, int, str]) -> Doc:
-    """Of 15 words, the third of which is the predicate."""
-    doc = Doc(NLP.vocab, words=list("abcdefghijklmno"))
-    set_frames(doc, [FrameSpans(2, "x.01", [(2, 3, "V"), *arguments])])
-    return doc
-
-
-def test_an_argument_in_pieces_has_one_distance() -> None:
-    """That of its nearest piece; and it is found only if all pieces are."""
-    gold = frame((3, 4, "ARG1"), (13, 15, "C-ARG1"), (0, 1, "ARG0"), (8, 9, "ARGM-TMP"))
-    found = frame((3, 4, "ARG1"), (0, 1, "ARG0"), (8, 9, "ARGM-TMP"))
-    pairs = [Example(found, gold)]
-    groups = {}
-    for name in _groups(DISTANCES):
-        report = _report(pairs, lambda *at, name=name: _group(_distance(*at), DISTANCES) == name)
-        counts = report.overall
-        groups[name] = counts.tp, counts.fp, counts.fn
-    none = 0, 0, 0
-    assert groups == {
-        "0-0": (0, 1, 1),
-        "1-2": (1, 0, 0),
-        "3-5": (1, 0, 0),
-        "6-10": none,
-        "11-": none,
-    }
 
 
 def test_scores_by_right_and_wrong_parses() -> None:
@@ -159,4 +127,4 @@ def test_arguments_go_by_the_parsers_trees(tmp_path: Path) -> None:
         (result,) = scores["results"]
         assert (result["srl_p"], result["srl_r"]) == (wanted["srl_p"], wanted["srl_r"])
         assert result["by_label"]["roles"].keys() == (wanted["srl_per_type"] or {}).keys()
-        assert result["roles"][0]["by_length"]["0-10"]["f"] == pytest.approx(wanted["srl_f"])
+        assert result["roles"][0]["srl_f"] == wanted["srl_f"]

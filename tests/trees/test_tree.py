@@ -519,13 +519,3 @@ def test_any_word_can_be_written(word):
     tree = ConstituentTree("TOP", [leaf(word, word), leaf("B", "b")])
     assert len(read(str(tree)).leaves) == 2
     assert tree.pretty(80)
-
-
-def test_parents() -> None:
-    tree = ConstituentTree.from_string("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
-    nodes = [node.label for node in tree.preorder()]
-    above = ["" if parent < 0 else nodes[parent] for parent in tree.parents()]
-    assert list(zip(nodes, above, strict=True)) == [
-        ("S", ""),
-        *(("NP", "S"), ("DT", "NP"), ("NN", "NP"), ("VP", "S"), ("VBD", "VP")),
-    ]
