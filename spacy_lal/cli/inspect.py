@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +24,7 @@ from ..formats.treebank_format import Files, Losses
 from ..formats.treebank_sentence import TreebankSentence
 from ..trees.brackets import place
 from ..trees.nest import arcs_cross
-from ..trees.tree import ROOT_LABELS, ConstituentTree
+from ..trees.tree import ROOT_LABELS, ConstituentTree, LabelledSpan
 from .checks import check_outputs, clear_errors
 from .convert import FORMATS
 
@@ -80,6 +82,7 @@ class Contents:
         for kind, found in {
             "roots": [deps[i] for i, head in enumerate(heads) if deps and head == i],
             "phrases": [label for _, _, label in sentence.constituents or ()],
+            "chains": unary_chains(sentence.constituents or ()),
             "tags": sentence.tags or (),
             "pos": sentence.pos or (),
             "relations": deps,
@@ -148,6 +151,20 @@ class Contents:
             "labels": labels,
             "odd": {kind: {"count": n, "first": said} for kind, (n, said) in self.odd.items()},
         }
+
+
+def unary_chains(spans: Sequence[LabelledSpan]) -> list[str]:
+    """Return the labels of phrases over the same words, from the top, as "S+VP". spans: in
+    preorder."""
+    chains: list[list[str]] = []
+    for before, span in pairwise(spans):
+        if before[:2] != span[:2]:
+            chains.append([])
+        elif chains and chains[-1]:
+            chains[-1].append(span[2])
+        else:
+            chains.append([before[2], span[2]])
+    return ["+".join(chain) for chain in chains if chain]
 
 
 def inspect(

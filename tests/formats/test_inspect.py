@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from spacy_lal.annotate.records import doc_record
 from spacy_lal.annotations import FrameSpans, set_constituents, set_frames
 from spacy_lal.cli import app
+from spacy_lal.cli.inspect import unary_chains
 from spacy_lal.formats.docbins import write_spacy
 
 from .test_brackets import OLD
@@ -44,6 +45,7 @@ def test_trees(tmp_path):
         "longest": f"3 words: {path}: tree 1: tea is hot",
         "roots": "(no label) 1, TOP 1",
         "phrases": "NP 3, S 1, VP 1, ADJP 1",
+        "chains": "NP+NP 1",
         "tags": "NN 2, VBZ 1, JJ 1",
         "functions": "SBJ 1, PRD 1",
     }
@@ -139,6 +141,7 @@ def test_parsed_corpora(tmp_path):
             "longest": f"6 words: {path}: Doc 1, sentence 1: A hearing is today about it",
             "roots": "ROOT 2",
             "phrases": "S 2, VP 2, NP 1, PRT 1",
+            "chains": "S+VP 1",
             "tags": "NN 2, DT 1, VBZ 1, IN 1, PRP 1, VB 1, RP 1",
             "relations": "ROOT 2, det 1, nsubj 1, cop 1, case 1, nmod 1, compound:prt 1",
             "roles": "V 1, ARG1 1",
@@ -157,6 +160,13 @@ def test_parsed_corpora(tmp_path):
     assert "a.jsonl:1: a record without 'starts'" in refused(tmp_path / "a.jsonl")
     (tmp_path / "a.jsonl").write_text("7\n")
     assert "a.jsonl:1: no JSON object" in refused(tmp_path / "a.jsonl")
+
+
+def test_chains():
+    spans = [(0, 3, "S"), (0, 3, "S"), (0, 3, "VP"), (0, 1, "NP"), (1, 3, "PP"), (2, 3, "NP")]
+    assert unary_chains(spans) == ["S+S+VP"]
+    assert unary_chains([(0, 1, "S"), (0, 1, "NP"), (1, 2, "S"), (1, 2, "VP")]) == ["S+NP", "S+VP"]
+    assert unary_chains([]) == unary_chains([(0, 1, "S")]) == []
 
 
 def test_bad_input(tmp_path):
