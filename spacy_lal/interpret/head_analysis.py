@@ -16,7 +16,7 @@ from spacy.training import Example
 from ..batching.sentences import in_words
 from ..drawing.charts import contributions_svg, ranked
 from ..parsing.component import ParserPipe
-from ..parsing.gold_trees import gold_constituents
+from ..parsing.gold_trees import gold_constituents, gold_heads
 from ..structure.binarise import collapse_unaries
 from .explanation import Explanation, Normalisation, constituency_pipe, explain_docs
 
@@ -273,7 +273,7 @@ def error_analysis(
     looks: list[bool | None] = []
     docs = (examples[d].predicted for d in known)
     for d, explained in zip(known, explain_docs(nlp, docs, method=method), strict=True):
-        above = _gold_heads(examples[d])
+        above = gold_heads(examples[d]).heads
         for sentence, explanation in explained:
             tree = in_words(trees[d] or (), sentence)
             gold = {(i, j): label for i, j, label in collapse_unaries(tree)}
@@ -301,25 +301,17 @@ def error_analysis(
     return ErrorAnalysis(len(known), correct, errors, missed, k, predicted, looked)
 
 
-def _gold_heads(example: Example) -> list[int | None]:
-    """Return the gold head of every predicted token, itself for a root; None where unknown."""
-    if not example.reference.has_annotation("DEP"):
-        return [None] * len(example.predicted)
-    heads, relations = example.get_aligned_parse(projectivize=False)
-    return [h if relation else None for h, relation in zip(heads, relations, strict=True)]
-
-
-def _head_word(heads: list[int | None], tokens: numpy.ndarray, start: int, end: int) -> int | None:
+def _head_word(heads: numpy.ndarray, tokens: numpy.ndarray, start: int, end: int) -> int | None:
     """Return the word of a span of words whose head is outside; None if the gold heads don't tell
     one word."""
     own = tokens[start:end].tolist()
-    above = [heads[token] for token in own]
+    above = heads[own].tolist()
     outside = [
         word
         for word, (token, head) in enumerate(zip(own, above, strict=True), start)
         if head == token or head not in own
     ]
-    return outside[0] if len(outside) == 1 and None not in above else None
+    return outside[0] if len(outside) == 1 and -1 not in above else None
 
 
 def _heads(
