@@ -77,7 +77,8 @@ class ParserPipe(WeightsPipe):
         return tuple(self.cfg.get("relations", ()))
 
     @property
-    def _root(self) -> int | None:
+    def root(self) -> int | None:
+        """The number of the root relation, which never holds between words; None without one."""
         if abilities(self.model).free_relations:
             return None
         names = [relation.upper() for relation in self.relations]
@@ -173,9 +174,9 @@ class ParserPipe(WeightsPipe):
         """Return all sentences, and their parses by sentence index."""
         self._check_initialised()
         scores = self.model.predict(list(docs))
-        return scores.sentences, read_parses(scores, self._find, self._root)
+        return scores.sentences, read_parses(scores, self.find, self.root)
 
-    def _find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
+    def find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
         """Choose the trees, heads or both of a padded batch."""
         raise NotImplementedError
 

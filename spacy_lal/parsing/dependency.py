@@ -62,7 +62,7 @@ class LabelAttentionDependency(ParserPipe):
         counts.tell_lacking(self.name, "heads", "have no heads and train tags only")
         return labels
 
-    def _find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
+    def find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
         assert isinstance(scores, OneStageScores)
         assert scores.arcs is not None
         return FoundTrees(None, heads=HEAD_DECODERS[self.decoder](scores.arcs, lengths))

@@ -289,7 +289,7 @@ class LisaSRL(ParserPipe):
             self._given(docs, scores.sentences, predicates),
             heads=nonprojective if wanted else None,
             heads_weight=self.overwrite_parser or 0.0,
-            root=self._root,
+            root=self.root,
         )
         return scores.sentences, dict(parses)
 
@@ -324,7 +324,7 @@ class LisaSRL(ParserPipe):
                 scores = kept.by_words.get((sentence.start, len(sentence.words)))
                 if scores is not None:
                     names = [number.get(relation, -1) for relation in kept.parser.relations]
-                    again = ToDecode(kept.parser.decode_again, scores, numpy.array(names))
+                    again = ToDecode(kept.parser, scores, numpy.array(names))
                     given[k] = given[k]._replace(kept=again)
         return given
 
