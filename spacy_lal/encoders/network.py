@@ -144,8 +144,7 @@ class PretrainedNetwork(nn.Module):
         if lower_precision:
             rows = [layer.float() for layer in rows]
         if self.mix is not None:
-            mixed: Tensor = self.mix(torch.stack(rows))
-            return mixed
+            return self.mix(torch.stack(rows))
         return torch.cat(rows, -1)
 
     def _begun(self, batch: PieceBatch) -> list[Tensor]:
