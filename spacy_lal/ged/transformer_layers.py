@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from threading import Lock
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -91,16 +92,14 @@ def build_transformer_layers_v1(
     )
 
 
+@dataclass
 class _Windows:
     """Docs -> the spans that the transformer reads separately."""
 
-    def __init__(
-        self, transformer: Any, window: int, stride: int, sentences: SentencePolicy
-    ) -> None:
-        self.transformer = transformer
-        self.sentences = sentences
-        self.window = window
-        self.stride = stride
+    transformer: Any
+    window: int
+    stride: int
+    sentences: SentencePolicy
 
     def __call__(self, docs: Iterable[Doc]) -> list[list[Span]]:
         # spacy-transformers cuts off longer input
