@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from typing import Any
 
-import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
@@ -21,7 +20,7 @@ from ..structure.distributions import FoundTrees
 from .decoders import read_parses
 from .gold_trees import WordGold, read_words
 from .network import OneStageScores, Scores, abilities
-from .objectives import dependency_loss
+from .objectives import dependency_loss, word_loss
 
 DEFAULT_INPUT: dict[str, Any] = {
     "tok2vec": {"@architectures": "spacy-lal.WordAffixEmbed.v1"},
@@ -147,9 +146,7 @@ class ParserPipe(WeightsPipe):
             value = structure_loss(members, leaves, batch.lengths)
             if self.tags or not self.cfg["tags"]:  # not given
                 tags = gold.numbers("tags", members, leaves.tags)
-                value = value + self.tag_weight * torch.nn.functional.cross_entropy(
-                    leaves.tags.flatten(0, 1), tags.flatten(), ignore_index=-1, reduction="sum"
-                )
+                value = value + self.tag_weight * word_loss(leaves.tags, tags)
             if isinstance(leaves, OneStageScores) and leaves.arcs is not None:
                 assert leaves.relations is not None
                 arc_loss, relation_loss = dependency_loss(
