@@ -133,10 +133,6 @@ class ConstituencyPipe(ParserPipe):
         to a Doc."""
         return tuple(self.cfg["labels"])
 
-    def add_label(self, label: str) -> int:
-        """Add a constituent label before initialisation. Returns 1 if it is new, else 0."""
-        return self._add("labels", label)
-
     @property
     def joint(self) -> bool:
         """Whether the component also finds heads."""
