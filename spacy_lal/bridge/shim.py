@@ -62,6 +62,7 @@ class TorchShim(Shim):
         self.reader: Any = None
         self.header: Header | None = None
         self._weights_elsewhere = False
+        self._frozen: set[str] = set()
         self._rounded = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -86,7 +87,7 @@ class TorchShim(Shim):
         self._own(header, self._build(header).to(get_torch_default_device()).eval())
 
     def _own(self, header: Header, module: nn.Module) -> None:
-        self.header, self._model, self._rounded = header, module, False
+        self.header, self._model, self._frozen, self._rounded = header, module, set(), False
         self.reader = None if self._make_reader is None else self._make_reader(header)
 
     @property
@@ -134,6 +135,7 @@ class TorchShim(Shim):
 
     def finish_update(self, optimizer: Optimizer) -> None:
         self._round(False)
+        self._freeze(optimizer)
         for name, parameter in self.module.named_parameters():
             if parameter.grad is not None:
                 weights = cast(FloatsXd, torch2xp(parameter.data))
@@ -152,6 +154,25 @@ class TorchShim(Shim):
                 if updated.data_ptr() != parameter.data_ptr():
                     parameter.data.copy_(updated.reshape(parameter.shape))
                 parameter.grad = None
+
+    def _freeze(self, optimizer: Optimizer) -> None:
+        """Stops computing gradients of parameters that the optimizer freezes (`GroupedAdam`)."""
+        # the optimizer can't thaw what never had gradients, such as an encoder's lower layers
+        parameters = {
+            name: parameter
+            for name, parameter in self.module.named_parameters()
+            if parameter.requires_grad or name in self._frozen
+        }
+        freezes = getattr(optimizer, "freezes", lambda name: False)
+        frozen = {name for name in parameters if freezes(name)}
+        # PyTorch has no backward pass without any gradient
+        if len(frozen) == len(parameters):
+            frozen = set()
+        for name in frozen - self._frozen:
+            parameters[name].requires_grad_(False).grad = None
+        for name in self._frozen - frozen:
+            parameters[name].requires_grad_(True)
+        self._frozen = frozen
 
     @contextlib.contextmanager
     def use_params(self, params: dict[tuple[int, str], Any]) -> Iterator[None]:

@@ -123,8 +123,8 @@ class GroupedAdam(Optimizer):
     """Thinc's Adam with a learning rate for each group of parameters.
 
     groups: each with `names`, a regular expression, and `factor`. The first group whose `names`
-        match in a parameter's name multiplies its learn_rate by `factor`; 0 freezes it. Names are
-        those in the component's torch module, such as
+        match in a parameter's name multiplies its learn_rate by `factor`; 0 freezes it, at no cost
+        of time or memory. Names are those in the component's torch module, such as
         `transformer.encoder.layer.3.attention.self.query.weight`; Thinc's own layers have W, b or
         E. A group without parameters in the first update causes a warning. In a config, `$` is
         `$$`.
@@ -152,6 +152,10 @@ class GroupedAdam(Optimizer):
             names, self._factors[name] = next(found, (None, 1.0))
             self._unused -= {names}
         return self._factors[name]
+
+    def freezes(self, name: str) -> bool:
+        """Return whether parameters of this name are frozen and need no gradient."""
+        return self.factor(name) == 0
 
     def __call__(
         self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, *, lr_scale: float = 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from thinc.api import Adam
 
 from spacy_lal.bridge.shim import torch_shims
 from spacy_lal.bridge.weights import SCALE, eight_bits, store_as, to_float16, to_int8
+from spacy_lal.training.optimizers import GroupedAdam
 from tests.pipeline.contract import copy_of
 from tests.pipeline.toy import TREES, examples, predicted, tiny_pipeline
 
@@ -68,3 +70,17 @@ def test_averages_begin_with_the_weights() -> None:
     with nlp.use_params(optimizer.averages):
         for name, tensor in shim.tensors().items():
             torch.testing.assert_close(tensor, before[name])
+
+
+def test_what_had_no_gradients_stays_so() -> None:
+    """When an optimizer that freezes it, too, is followed by one that doesn't."""
+    nlp = tiny_pipeline()
+    nlp.initialize(lambda: examples(nlp))
+    _, shim = list(torch_shims(nlp.get_pipe("lal_constituency").model))[-1]
+    first, second, *_ = shim.module.named_parameters()
+    first[1].requires_grad_(False)
+    names = f"^({re.escape(first[0])}|{re.escape(second[0])})$"
+    freezing = GroupedAdam(learn_rate=0.001, groups=[{"names": names, "factor": 0.0}])
+    for optimizer, trained in ((freezing, False), (Adam(0.001), True)):
+        nlp.update(examples(nlp), sgd=optimizer)
+        assert [first[1].requires_grad, second[1].requires_grad] == [False, trained]

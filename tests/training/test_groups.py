@@ -138,10 +138,15 @@ def test_as_adam_without_groups() -> None:
         assert torch.equal(found[name], wanted)
 
 
-def test_frozen_parameters_have_no_moments() -> None:
-    shim, optimizer = network(), make()
+def test_frozen_parameters_cost_nothing() -> None:
+    """No state, no average, and from the second update on no gradient."""
+    shim, optimizer = network(), make(use_averages=True)
+    embeddings = shim.module.transformer.embeddings.weight
     train(shim, optimizer, range(2))
-    for state in (optimizer.mom1, optimizer.mom2, optimizer.nr_update):
+    loss(shim.run(ids(2), is_train=True), 2).backward()
+    assert embeddings.grad is None
+    assert shim.module.head.weight.grad is not None
+    for state in (optimizer.mom1, optimizer.mom2, optimizer.averages, optimizer.nr_update):
         assert len(state) == len(list(shim.module.parameters())) - 1
         assert not any("embeddings" in name for _, name in state)
 
@@ -251,7 +256,7 @@ def test_from_a_config() -> None:
     config = Config().from_str(CONFIG)
     for written in (config, Config().from_str(config.to_str())):
         optimizer = registry.resolve(written)["optimizer"]
-        assert optimizer.factor("transformer.embeddings.word_embeddings.weight") == 0
+        assert optimizer.freezes("transformer.embeddings.word_embeddings.weight")
         name = "transformer.encoder.layer.4.output.dense.weight"
         assert optimizer.factor(name) == 0.1
         optimizer.step_schedules()
