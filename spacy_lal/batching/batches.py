@@ -25,6 +25,10 @@ S = TypeVar("S", bound=tuple)
 
 SPANS_A_WORD = 24
 """Memory of one word in the layers, in chart spans; charts of short sentences alone are small."""
+LEAST_WORDS = 500
+"""Words of a batch of sentences from which on padding is limited."""
+MOST_PADDING = 1.1
+"""Greatest ratio of a batch's padded size to the size of its members."""
 
 READING: dict[str, Any] = {"reading": Reading(), "dropout_rate": 0.0}
 """Initial attributes of models that read sentences; components and training set them."""
@@ -110,35 +114,32 @@ def initialize_tok2vec(model: Model, docs: list[Doc] | None) -> int:
     return int(width)
 
 
-def batch_by_spans(
-    lengths: list[int],
-    max_spans: int,
-    *,
-    least_words: int = 500,
-    most_padding: float = 1.1,
-    spans_a_word: int = SPANS_A_WORD,
-) -> list[list[int]]:
-    """Returns batches of indices of sentences of similar length.
+def similar(sizes: list[int], most: int, cost: Callable[[int], int], least: int) -> list[list[int]]:
+    """Returns batches of indices of sequences of similar size.
 
-    A batch's padded charts hold at most `max_spans` spans, where each word or padding counts as at
-    least `spans_a_word`; a larger sentence is a batch of its own. A batch of at least `least_words`
-    words takes no sentence that would make it more than `most_padding` times as large as its words.
+    cost: function from a padded size to the room that a sequence then takes. A batch takes at most
+    `most`, unless one sequence takes more. Once its sizes sum up to `least`, it takes no sequence
+    that would make it more than `MOST_PADDING` times as large.
     """
-    order = sorted(range(len(lengths)), key=lengths.__getitem__)
     batches: list[list[int]] = []
-    words = 0
-    for index in order:
-        # lengths ascend, so the newcomer sets the padded length of the whole batch
-        n = lengths[index]
+    total = 0
+    # sizes ascend, so the newcomer sets the padded size of the whole batch
+    for index in sorted(range(len(sizes)), key=sizes.__getitem__):
+        size = sizes[index]
         count = len(batches[-1]) + 1 if batches else 1
-        too_large = count * max(chart_size(n), n * spans_a_word) > max_spans
-        too_padded = words >= least_words and count * n > most_padding * (words + n)
-        if not batches or too_large or too_padded:
+        too_padded = total >= least and count * size > MOST_PADDING * (total + size)
+        if not batches or count * cost(size) > most or too_padded:
             batches.append([])
-            words = 0
+            total = 0
         batches[-1].append(index)
-        words += n
+        total += size
     return batches
+
+
+def batch_by_spans(lengths: list[int], max_spans: int) -> list[list[int]]:
+    """Returns batches of indices of sentences of similar length, whose padded charts hold at most
+    `max_spans` spans; each word or padding counts as at least `SPANS_A_WORD`."""
+    return similar(lengths, max_spans, lambda n: max(chart_size(n), n * SPANS_A_WORD), LEAST_WORDS)
 
 
 def read_docs(

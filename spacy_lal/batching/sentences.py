@@ -50,8 +50,6 @@ def in_words(spans: Iterable[LabelledSpan], sentence: Sentence) -> list[Labelled
     """Returns the spans inside the sentence, counted in its words, without spans of whitespace."""
     words = sentence.words
     inside = [s for s in spans if sentence.start <= s[0] and s[1] <= sentence.end]
-    if not inside:
-        return []
     starts = numpy.searchsorted(words, [s[0] for s in inside])
     ends = numpy.searchsorted(words, [s[1] for s in inside])
     return [

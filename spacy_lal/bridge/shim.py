@@ -179,16 +179,14 @@ class TorchShim(Shim):
         """Lends the module other values, such as the optimizer's averages."""
         parameters = {} if self._model is None else dict(self._model.named_parameters())
         own = {n: p.data for n, p in parameters.items() if (self.id, n) in params}
-        if own:
-            self._round(False)
+        self._round(False)
         for name, values in own.items():
             lent = xp2torch(params[(self.id, name)], device=values.device)
             parameters[name].data = lent.reshape(values.shape)
         try:
             yield
         finally:
-            if own:
-                self._round(False)
+            self._round(False)
             for name, values in own.items():
                 parameters[name].data = values
 

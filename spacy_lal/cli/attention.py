@@ -89,15 +89,8 @@ def _print_errors(analysis: ErrorAnalysis, most: int = 15) -> None:
     print(
         f"{analysis.docs:,} Docs with trees. Predicted constituents: {analysis.correct:,} correct, "
         f"{len(analysis.wrong_labels):,} with the wrong label, {len(analysis.wrong_spans):,} that "
-        f"are none; {analysis.missed:,} missed."
+        f"are none; {len(analysis.missed_spans):,} missed."
     )
-    agreement = analysis.agreement()
-    if agreement["predicted"] is not None:
-        print(
-            f"Wrong labels whose first head is one of the top {analysis.k} of correct constituents "
-            f"with the predicted label: {agreement['predicted']:.1%}, with the gold label: "
-            f"{agreement['gold']:.1%}."
-        )
     rows = []
     for predicted, gold, errors in analysis.confusions()[:most]:
         heads = "  ".join(f"{head}: {count}" for head, count in analysis.first_heads(errors)[:3])

@@ -5,6 +5,7 @@ from typing import get_args
 
 from .arcs import FUNCTION, Mark, arcs, arcs_depth
 from .axis import LABEL, MARGIN, ROW, TAG, WORD, Axis, Drawn, line_of, own_widths, widen
+from .html import ERROR
 from .lanes import lanes, pieces
 from .palette import FAINT, INK, MISSED, WRONG
 from .sentence import Sentence
@@ -13,8 +14,6 @@ from .trees import Edges, Node, bracketed, tree_block, tree_parts
 
 WIDEST = 1280.0
 """Greatest width of a picture that isn't turned, in pixels, unless its reader decides."""
-ERROR = "ERROR"
-"""Label of an error of unknown type."""
 
 Tree = Node | None
 Layers = tuple[Sentence, Tree]

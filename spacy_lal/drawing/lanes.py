@@ -69,13 +69,10 @@ def lanes(axis: Axis, sentence: Sentence, v: float, words: float) -> Drawn:
             ties.append(path(f"M{axis.at(low, across)}L{axis.at(end, across)}", RULE))
         for piece, level in zip(lane, high, strict=True):
             low, end = axis.span(piece.start, piece.end)
-            u, long, thick = low, end - low, CHIP
+            x, y, wide, tall = low, tops[level], end - low, CHIP
             if axis.turned:
-                u, long, thick = low + 1.5, end - low - 3, piece.wide
+                x, y, wide, tall = tops[level], low + 1.5, piece.wide, end - low - 3
             first, last = sentence.tokens[piece.start], sentence.tokens[piece.end - 1] + 1
-            x, y, wide, tall = u, tops[level], long, thick
-            if axis.turned:
-                x, y, wide, tall = y, x, tall, wide
             strong = piece.label == "V"
             fill = hue(role(piece.label))
             parts += [

@@ -25,6 +25,8 @@ PREFIXES = (1, 2, 3)
 """Lengths of prefixes, in characters."""
 SUFFIXES = (1, 2, 3, 4)
 """Lengths of suffixes, in characters."""
+MOST_CHARACTERS = 30
+"""Most characters of a word that a CharLSTM reads; longer words lose their middle."""
 KNOWN = 20_000
 """Most words whose rows are remembered from one batch to the next."""
 KEYBOARD = str.maketrans(
@@ -187,8 +189,7 @@ class WordCharSettings(EmbeddingSettings):
     word_width: width of the word table, which ignores case and reads digits as 0. char_width: width
     of the table of characters. char_hidden_width: width of each direction of the CharLSTM.
     min_count: words and characters seen less often in the training data are "unknown".
-    word_dropout: probability of an unknown word in training. max_chars: longer words lose their
-    middle.
+    word_dropout: probability of an unknown word in training.
     """
 
     name: ClassVar[str] = "spacy-lal.WordCharEmbed.v1"
@@ -196,12 +197,6 @@ class WordCharSettings(EmbeddingSettings):
     char_width: int = 50
     char_hidden_width: int = 50
     word_dropout: float = 0.0
-    max_chars: int = 30
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_chars < 1:
-            raise ValueError(f"max_chars must be at least 1, got {self.max_chars}")
 
     @property
     def width(self) -> int:
@@ -229,26 +224,17 @@ class WordCharEmbedding(WordEmbedding):
         self.characters = CharLSTM(
             len(characters) + 1, settings.char_width, settings.char_hidden_width
         )
-        self.max_chars = settings.max_chars
         self.word_dropout = settings.word_dropout
 
     def encode(self, words: list[str]) -> tuple[Tensor, Tensor, Tensor]:
         """Returns rows of words [U], rows of their characters [U, C], numbers of these [U]."""
         word_index, character_index = self.index
         ids = torch.tensor([word_index.get(word_form(word), 0) for word in words], dtype=torch.long)
-        spelled = [
-            torch.tensor([character_index.get(c, 0) for c in self._ends(word)]) for word in words
-        ]
+        spelled = [torch.tensor([character_index.get(c, 0) for c in _ends(word)]) for word in words]
         lengths = torch.tensor([len(characters) for characters in spelled], dtype=torch.long)
         if not spelled:
             return ids, ids.view(0, 1), lengths
         return ids, pad_sequence(spelled, batch_first=True), lengths
-
-    def _ends(self, word: str) -> str:
-        if len(word) <= self.max_chars:
-            return word
-        first = self.max_chars // 2
-        return word[:first] + word[first - self.max_chars :]
 
     def forward(self, which: Tensor, ids: Tensor, characters: Tensor, lengths: Tensor) -> Tensor:
         ids = ids[which]
@@ -256,6 +242,11 @@ class WordCharEmbedding(WordEmbedding):
             keep = torch.full(ids.shape, 1 - self.word_dropout, device=ids.device)
             ids = ids * torch.bernoulli(keep).long()
         return torch.cat([self.words(ids), self.characters(characters, lengths)[which]], -1)
+
+
+def _ends(word: str) -> str:
+    half = MOST_CHARACTERS // 2
+    return word if len(word) <= MOST_CHARACTERS else word[:half] + word[-half:]
 
 
 @with_settings_of(WordCharSettings)

@@ -40,8 +40,7 @@ class PretrainedSettings(Settings):
     sha256: hash of model.safetensors; a file with another hash is refused.
     output: "last", the last layer; "mix", a learned mix of the last `layers` (Peters et al. 2018,
     eq. 1); "all", all layers but the embeddings, side by side.
-    pooling: a token's vector is that of its "first" piece, of its "last" piece, or the "mean" of
-    all its pieces.
+    pooling: a token's vector is that of its "first" piece or of its "last" piece.
     compounds: whether words of several parts, with "_" between them as in treebanks, are read with
     spaces instead, which a transformer knows.
     window: number of pieces that are read together, special ones such as [CLS] included. A Doc is
@@ -111,7 +110,6 @@ class PretrainedNetwork(nn.Module):
         if output == "mix" and not 1 <= layers <= self.n_layers:
             raise ValueError(f"layers must be from 1 to {self.n_layers}, got {layers}")
         self.output_dim = self.width * (self.n_layers if output == "all" else 1)
-        self.pooling = settings.pooling
         self.first = {"last": self.n_layers, "mix": self.n_layers - layers + 1, "all": 1}[output]
         self.mix = LayerMix(layers) if output == "mix" else None
         _freeze(self.transformer, settings.trained_from)
@@ -128,11 +126,7 @@ class PretrainedNetwork(nn.Module):
             return next(self.transformer.parameters()).new_zeros(n_tokens, self.output_dim)
         tokens = torch.cat([batch.tokens for batch in batches])
         vectors = torch.cat([self._of_tokens(batch, lower_precision) for batch in batches])
-        zeros = vectors.new_zeros(n_tokens, self.output_dim)
-        if self.pooling != "mean":
-            return zeros.index_copy(0, tokens, vectors)
-        pieces = torch.bincount(tokens, minlength=n_tokens).clamp(min=1).unsqueeze(1)
-        return zeros.index_add(0, tokens, vectors) / pieces
+        return vectors.new_zeros(n_tokens, self.output_dim).index_copy(0, tokens, vectors)
 
     def _of_tokens(self, batch: PieceBatch, lower_precision: bool) -> Tensor:
         device = batch.pieces.device.type
@@ -144,8 +138,7 @@ class PretrainedNetwork(nn.Module):
         if lower_precision:
             rows = [layer.float() for layer in rows]
         if self.mix is not None:
-            mixed: Tensor = self.mix(torch.stack(rows))
-            return mixed
+            return self.mix(torch.stack(rows))
         return torch.cat(rows, -1)
 
     def _begun(self, batch: PieceBatch) -> list[Tensor]:
@@ -227,7 +220,7 @@ def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train:
         docs,
         shim.reader,
         settings.window,
-        network.pooling,
+        settings.pooling,
         network.padding,
         few_shapes=is_train or lower,
     )

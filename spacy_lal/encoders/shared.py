@@ -60,8 +60,7 @@ def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train:
 
     def backprop(d_encoded: list[Floats2d]) -> list[Doc]:
         # without a gradient too, since the last listener's backprop updates the encoder for all
-        docs_back: list[Doc] = backprop_encoder([gradient * d for d in d_encoded])
-        return docs_back
+        return backprop_encoder([gradient * d for d in d_encoded])
 
     return side_by_side(model, read_plain(embed, docs, is_train), (encoded, backprop))
 

@@ -8,13 +8,12 @@ import numpy
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
+from ..batching.batches import similar
 from ..batching.sentences import SentencePolicy, sentence_starts
 
 Numbers = NDArray[numpy.int64]
 MOST_PIECES = 1024
 """Size of a batch of windows, in pieces: their number times the length of the longest."""
-MOST_PADDING = 1.1
-"""Ratio of a batch's padded size to its pieces, at most, above a quarter of `MOST_PIECES`."""
 
 
 class Window(NamedTuple):
@@ -86,19 +85,6 @@ def deepest(windows: list[Window], n_tokens: int) -> Numbers:
     return found
 
 
-def alike(sizes: list[int], most: int = MOST_PIECES) -> Iterator[list[int]]:
-    """Yields batches of windows of similar size, as indices, of at most so many padded pieces."""
-    batch: list[int] = []
-    total = 0
-    for number in sorted(range(len(sizes)), key=sizes.__getitem__):
-        size = sizes[number]
-        padded = (len(batch) + 1) * size
-        if batch and (
-            padded > most or (total >= most // 4 and padded > MOST_PADDING * (total + size))
-        ):
-            yield batch
-            batch, total = [], 0
-        batch.append(number)
-        total += size
-    if batch:
-        yield batch
+def alike(sizes: list[int], most: int = MOST_PIECES) -> list[list[int]]:
+    """Returns batches of windows of similar size, as indices, of at most so many padded pieces."""
+    return similar(sizes, most, lambda size: size, most // 4)

@@ -19,7 +19,7 @@ except ImportError as error:
         "pretrained encoders need tokenizers: pip install 'spacy-lal[encoders]'"
     ) from error
 
-Pooling = Literal["first", "last", "mean"]
+Pooling = Literal["first", "last"]
 
 STEP = 8
 """Divisor of padded lengths in training, in pieces."""
@@ -127,8 +127,8 @@ class PieceBatch(NamedTuple):
     """Windows of similar length, padded together.
 
     pieces, types, mask [B, l]: the ids of pieces, their token types, and 1 where there is a piece.
-    rows [k]: the wanted pieces, counted over the flattened batch; tokens [k]: their tokens, counted
-    over all Docs. With "first" and "last" a token has one piece, with "mean" all of its pieces.
+    rows [k]: the wanted pieces, one a token, counted over the flattened batch; tokens [k]: their
+    tokens, counted over all Docs.
     """
 
     pieces: Tensor
@@ -183,25 +183,10 @@ def piece_batches(
             ids[row, behind:size], types[row, behind:size] = special.behind, special.types_behind
             mask[row, :size] = 1
             own = w.start + numpy.flatnonzero(owner[w.start : w.end] == number)
-            wanted, whose = _wanted(own, ends, counts, pooling)
+            own = own[counts[own] > 0]
+            wanted = ends[own] if pooling == "first" else ends[own + 1] - 1
             rows.append(row * length + before + wanted - ends[w.start])
-            tokens.append(whose)
+            tokens.append(own)
         arrays = (ids, types, mask, numpy.concatenate(rows), numpy.concatenate(tokens))
         batches.append(PieceBatch(*map(torch.from_numpy, arrays)))
     return batches
-
-
-def _wanted(
-    tokens: Numbers, ends: Numbers, counts: Numbers, pooling: Pooling
-) -> tuple[Numbers, Numbers]:
-    """Returns the pieces that give these tokens' vectors, and the token of each piece."""
-    tokens = tokens[counts[tokens] > 0]
-    if pooling == "first":
-        return ends[tokens], tokens
-    if pooling == "last":
-        return ends[tokens + 1] - 1, tokens
-    whose = numpy.repeat(tokens, counts[tokens])
-    inside = numpy.arange(len(whose)) - numpy.repeat(
-        counts[tokens].cumsum() - counts[tokens], counts[tokens]
-    )
-    return ends[whose] + inside, whose

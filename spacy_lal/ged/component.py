@@ -114,10 +114,6 @@ class ErrorDetector(WeightsPipe):
     def label_data(self) -> list[str]:
         return list(self.cfg["labels"])
 
-    def add_label(self, label: str) -> int:
-        """Add a type of errors; 0 if it exists. Raises ValueError once the model is initialised."""
-        return self._add("labels", label)
-
     def initialize(
         self,
         get_examples: Callable[[], Iterable[Example]],

@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from threading import Lock
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy
 import torch
@@ -18,9 +19,6 @@ from ..annotations.escapes import plain_doc
 from ..annotations.words import bare_doc
 from ..batching.sentences import SentencePolicy
 from ..encoders.windows import Window, alike, deepest, sentence_spans
-
-if TYPE_CHECKING:
-    from spacy_transformers.data_classes import FullTransformerBatch
 
 MOST_TOKENS = 4096
 """Most tokens of a batch of windows: their number times the tokens of the longest."""
@@ -91,16 +89,14 @@ def build_transformer_layers_v1(
     )
 
 
+@dataclass
 class _Windows:
     """Docs -> the spans that the transformer reads separately."""
 
-    def __init__(
-        self, transformer: Any, window: int, stride: int, sentences: SentencePolicy
-    ) -> None:
-        self.transformer = transformer
-        self.sentences = sentences
-        self.window = window
-        self.stride = stride
+    transformer: Any
+    window: int
+    stride: int
+    sentences: SentencePolicy
 
     def __call__(self, docs: Iterable[Doc]) -> list[list[Span]]:
         # spacy-transformers cuts off longer input
@@ -263,7 +259,7 @@ def _read(
     return stack.float(), backprop
 
 
-def _first_pieces(batch: "FullTransformerBatch") -> NDArray[numpy.int64]:
+def _first_pieces(batch: Any) -> NDArray[numpy.int64]:
     """Return the index of each token's first piece over all windows, -1 for none [tokens]."""
     lengths = to_numpy(batch.align.lengths)
     first = numpy.full(len(lengths), -1, dtype=numpy.int64)

@@ -16,7 +16,7 @@ from spacy.training import Example
 from ..batching.sentences import in_words
 from ..drawing.charts import contributions_svg, ranked
 from ..parsing.component import ParserPipe
-from ..parsing.gold_trees import gold_constituents
+from ..parsing.gold_trees import gold_constituents, gold_heads
 from ..structure.binarise import collapse_unaries
 from .explanation import Explanation, Normalisation, constituency_pipe, explain_docs
 
@@ -172,20 +172,17 @@ class ErrorAnalysis:
     """Comparison of predicted and gold constituents, where unary chains count as one.
 
     docs: number of examples with trees. correct: number of constituents with gold words and label.
-    errors: the other predicted constituents. missed: number of gold constituents whose words were
+    errors: the other predicted constituents. missed_spans: the gold constituents whose words were
         not predicted.
-    top_heads: contributions to correct constituents alone. k: number of top heads.
-    missed_spans: the missed constituents. predicted_heads: contributions to all predicted ones.
+    k: number of top heads. predicted_heads: contributions to predicted constituents.
     at_head_word: correct constituents whose first head attends most to the head word, of how many
         with a known one."""
 
     docs: int
     correct: int
     errors: list[SpanError]
-    missed: int
-    top_heads: TopHeads
-    k: int
     missed_spans: list[SpanError]
+    k: int
     predicted_heads: TopHeads
     at_head_word: tuple[int, int]
 
@@ -234,22 +231,6 @@ class ErrorAnalysis:
         counts = Counter(error.heads[0].head for error in errors)
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
-    def agreement(self) -> dict[str, float | None]:
-        """Return shares of wrong labels whose first head is among the top heads of their label.
-        "predicted" and "gold" compare with the k top heads of that label's correct constituents.
-        Errors count if both labels have correct constituents; without any, both shares are None."""
-        top = {
-            category: {share.head for share in self.top_heads.top(category, self.k)}
-            for category in self.top_heads.categories
-        }
-        known = [e for e in self.wrong_labels if e.predicted in top and e.gold in top]
-        if not known:
-            return {"predicted": None, "gold": None}
-        return {
-            "predicted": sum(e.heads[0].head in top[e.predicted or ""] for e in known) / len(known),
-            "gold": sum(e.heads[0].head in top[e.gold or ""] for e in known) / len(known),
-        }
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""
         return {
@@ -257,8 +238,7 @@ class ErrorAnalysis:
             "correct": self.correct,
             "wrong labels": len(self.wrong_labels),
             "wrong spans": len(self.wrong_spans),
-            "missed": self.missed,
-            "first head among the top heads of": self.agreement(),
+            "missed": len(self.missed_spans),
             "by gold category": self.by_gold(),
             "correct at head word": self.at_head_word,
             **{
@@ -288,12 +268,12 @@ def error_analysis(
     known = [d for d, tree in enumerate(trees) if tree is not None]
     errors: list[SpanError] = []
     missed: list[SpanError] = []
-    right: list[tuple[str, numpy.ndarray]] = []
+    correct = 0
     every: list[tuple[str, numpy.ndarray]] = []
     looks: list[bool | None] = []
     docs = (examples[d].predicted for d in known)
     for d, explained in zip(known, explain_docs(nlp, docs, method=method), strict=True):
-        above = _gold_heads(examples[d])
+        above = gold_heads(examples[d]).heads
         for sentence, explanation in explained:
             tree = in_words(trees[d] or (), sentence)
             gold = {(i, j): label for i, j, label in collapse_unaries(tree)}
@@ -308,7 +288,7 @@ def error_analysis(
                 if label is not None:
                     every.append((label, of_span))
                 if label == gold.get((i, j)):
-                    right.append(every[-1])
+                    correct += 1
                     looks += [] if at is None else [heads[0].at_head_word]
                     continue
                 tokens = int(explanation.tokens[i]), int(explanation.tokens[j - 1]) + 1
@@ -317,31 +297,21 @@ def error_analysis(
                 error = SpanError(d, tokens, text, label, gold.get((i, j)), heads, word)
                 (missed if label is None else errors).append(error)
 
-    top, predicted = averaged(right, method), averaged(every, method)
-    looked = sum(map(bool, looks)), len(looks)
-    n, m = len(known), len(missed)
-    return ErrorAnalysis(n, len(right), errors, m, top, k, missed, predicted, looked)
+    predicted, looked = averaged(every, method), (sum(map(bool, looks)), len(looks))
+    return ErrorAnalysis(len(known), correct, errors, missed, k, predicted, looked)
 
 
-def _gold_heads(example: Example) -> list[int | None]:
-    """Return the gold head of every predicted token, itself for a root; None where unknown."""
-    if not example.reference.has_annotation("DEP"):
-        return [None] * len(example.predicted)
-    heads, relations = example.get_aligned_parse(projectivize=False)
-    return [h if relation else None for h, relation in zip(heads, relations, strict=True)]
-
-
-def _head_word(heads: list[int | None], tokens: numpy.ndarray, start: int, end: int) -> int | None:
+def _head_word(heads: numpy.ndarray, tokens: numpy.ndarray, start: int, end: int) -> int | None:
     """Return the word of a span of words whose head is outside; None if the gold heads don't tell
     one word."""
     own = tokens[start:end].tolist()
-    above = [heads[token] for token in own]
+    above = heads[own].tolist()
     outside = [
         word
         for word, (token, head) in enumerate(zip(own, above, strict=True), start)
         if head == token or head not in own
     ]
-    return outside[0] if len(outside) == 1 and None not in above else None
+    return outside[0] if len(outside) == 1 and -1 not in above else None
 
 
 def _heads(

@@ -177,8 +177,7 @@ class BertLayer(nn.Module):
         return self._add(x, self.activation(self.intermediate["dense"](x)), self.output)
 
     def _add(self, x: Tensor, inside: Tensor, output: Any) -> Tensor:
-        sum_: Tensor = output.LayerNorm(self.dropout(output.dense(inside)) + x)
-        return sum_
+        return output.LayerNorm(self.dropout(output.dense(inside)) + x)
 
 
 def _dense(d_in: int, d_out: int, eps: float) -> nn.ModuleDict:

@@ -39,12 +39,9 @@ class BiLSTM(Integers):
         for lstm in (*self.ahead, *self.back):
             _initialize(cast(nn.LSTM, lstm))
 
-    def round_weights(self) -> None:
-        layers = zip(self.ahead, self.back, strict=True)
+    def round_weights(self, wanted: bool) -> None:
+        layers = zip(self.ahead, self.back, strict=True) if wanted else ()
         self.rounded = [RoundedLayer(*cast(tuple[nn.LSTM, nn.LSTM], pair)) for pair in layers]
-
-    def forget_rounded(self) -> None:
-        self.rounded = []
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         return [x, *self.states(x, lengths)][-1]

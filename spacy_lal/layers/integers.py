@@ -69,12 +69,8 @@ class IntegerMatrix:
 class Integers(nn.Module):
     """A module that can predict with rounded weights, kept beside its parameters."""
 
-    def round_weights(self) -> None:
-        """Rounds the weights, for predictions until `forget_rounded`."""
-        raise NotImplementedError
-
-    def forget_rounded(self) -> None:
-        """Returns to float32."""
+    def round_weights(self, wanted: bool) -> None:
+        """Rounds the weights for predictions, or forgets the rounded ones."""
         raise NotImplementedError
 
 
@@ -83,11 +79,8 @@ class Linear(nn.Linear, Integers):
 
     rounded: IntegerMatrix | None = None
 
-    def round_weights(self) -> None:
-        self.rounded = IntegerMatrix(self.weight)
-
-    def forget_rounded(self) -> None:
-        self.rounded = None
+    def round_weights(self, wanted: bool) -> None:
+        self.rounded = IntegerMatrix(self.weight) if wanted else None
 
     def forward(self, x: Tensor) -> Tensor:
         return products([self], x)[0]
@@ -118,4 +111,4 @@ def round_weights(module: nn.Module, wanted: bool) -> None:
     """Rounds the weights of all parts of a module that can predict with them, or forgets them."""
     for part in module.modules():
         if isinstance(part, Integers):
-            part.round_weights() if wanted else part.forget_rounded()
+            part.round_weights(wanted)

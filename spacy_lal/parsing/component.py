@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from typing import Any
 
-import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
@@ -21,7 +20,7 @@ from ..structure.distributions import FoundTrees
 from .decoders import read_parses
 from .gold_trees import WordGold, read_words
 from .network import OneStageScores, Scores, abilities
-from .objectives import dependency_loss
+from .objectives import dependency_loss, word_loss
 
 DEFAULT_INPUT: dict[str, Any] = {
     "tok2vec": {"@architectures": "spacy-lal.WordAffixEmbed.v1"},
@@ -77,7 +76,8 @@ class ParserPipe(WeightsPipe):
         return tuple(self.cfg.get("relations", ()))
 
     @property
-    def _root(self) -> int | None:
+    def root(self) -> int | None:
+        """The number of the root relation, which never holds between words; None without one."""
         if abilities(self.model).free_relations:
             return None
         names = [relation.upper() for relation in self.relations]
@@ -146,9 +146,7 @@ class ParserPipe(WeightsPipe):
             value = structure_loss(members, leaves, batch.lengths)
             if self.tags or not self.cfg["tags"]:  # not given
                 tags = gold.numbers("tags", members, leaves.tags)
-                value = value + self.tag_weight * torch.nn.functional.cross_entropy(
-                    leaves.tags.flatten(0, 1), tags.flatten(), ignore_index=-1, reduction="sum"
-                )
+                value = value + self.tag_weight * word_loss(leaves.tags, tags)
             if isinstance(leaves, OneStageScores) and leaves.arcs is not None:
                 assert leaves.relations is not None
                 arc_loss, relation_loss = dependency_loss(
@@ -173,9 +171,9 @@ class ParserPipe(WeightsPipe):
         """Return all sentences, and their parses by sentence index."""
         self._check_initialised()
         scores = self.model.predict(list(docs))
-        return scores.sentences, read_parses(scores, self._find, self._root)
+        return scores.sentences, read_parses(scores, self.find, self.root)
 
-    def _find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
+    def find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
         """Choose the trees, heads or both of a padded batch."""
         raise NotImplementedError
 

@@ -34,7 +34,7 @@ from .gold_trees import (
     refuse_crossing,
     with_sub_heads,
 )
-from .kept_scores import SentenceScores, decode_with_arcs, keep_scores
+from .kept_scores import keep_scores
 from .network import Scores, abilities
 from .objectives import CRFObjective, Objective
 
@@ -133,10 +133,6 @@ class ConstituencyPipe(ParserPipe):
         to a Doc."""
         return tuple(self.cfg["labels"])
 
-    def add_label(self, label: str) -> int:
-        """Add a constituent label before initialisation. Returns 1 if it is new, else 0."""
-        return self._add("labels", label)
-
     @property
     def joint(self) -> bool:
         """Whether the component also finds heads."""
@@ -174,7 +170,7 @@ class ConstituencyPipe(ParserPipe):
             rooted=self.objective.labels_root,
         )
 
-    def _find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
+    def find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
         return self.decoder(self.trees(scores, lengths))
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
@@ -184,13 +180,7 @@ class ConstituencyPipe(ParserPipe):
         self._check_initialised()
         docs = list(docs)
         scores = keep_scores(self, docs, self.model.predict(docs))
-        return scores.sentences, read_parses(scores, self._find, self._root)
-
-    def decode_again(
-        self, kept: Sequence[SentenceScores], arcs: Tensor, lengths: Tensor
-    ) -> list[SentenceParse]:
-        """Return the parses of sentences with another network's arcs, see `decode_with_arcs`."""
-        return decode_with_arcs(self._find, self._root, kept, arcs, lengths)
+        return scores.sentences, read_parses(scores, self.find, self.root)
 
     def require_probabilities(self, what: str) -> None:
         """Raise ValueError if the scores are margins. what: the result that needs probabilities."""

@@ -34,6 +34,7 @@ class LabelAttentionDependency(ParserPipe):
     decoder: HeadDecoderName = "nonprojective"
     overwrite_heads: bool = True
     kinds = ("relations", "tags")
+    label_kind = "relations"
 
     def __post_init__(self, nlp: Language) -> None:
         if not abilities(self.model).finds_heads:
@@ -53,16 +54,12 @@ class LabelAttentionDependency(ParserPipe):
         """The dependency relations."""
         return self.relations
 
-    def add_label(self, label: str) -> int:
-        """Add a relation before initialisation. Returns 1 if it is new, else 0."""
-        return self._add("relations", label)
-
     def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
         counts.require(self.name, labels, "relations", "dependency heads", "relation")
         counts.tell_lacking(self.name, "heads", "have no heads and train tags only")
         return labels
 
-    def _find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
+    def find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
         assert isinstance(scores, OneStageScores)
         assert scores.arcs is not None
         return FoundTrees(None, heads=HEAD_DECODERS[self.decoder](scores.arcs, lengths))

@@ -14,7 +14,7 @@ from ..batching.batches import ParserScores
 from ..pipeline.writers import SentenceParse
 from ..structure.arborescence import mask_padding
 from ..structure.chart import chart_size, own_spans
-from .decoders import Finder, parses_of
+from .decoders import parses_of
 from .network import OneStageScores, Scores
 
 SentenceScores = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -56,17 +56,12 @@ def keep_scores(
 
 @torch.no_grad()
 def decode_with_arcs(
-    find: Finder,
-    root: int | None,
-    kept: Sequence[SentenceScores],
-    arcs: Tensor,
-    lengths: Tensor,
+    parser: Any, kept: Sequence[SentenceScores], arcs: Tensor, lengths: Tensor
 ) -> list[SentenceParse]:
     """Return the trees that the parser's decoder finds for the sum of two log-probabilities of
     arcs, its own and another network's.
 
-    find, root: see `read_parses`. kept: the parser's scores of each sentence. arcs: the other's
-    scores [B, n, n+1].
+    kept: the parser's scores of each sentence. arcs: the other's scores [B, n, n+1].
     """
     n, first = arcs.shape[1], kept[0]
     governors = n + 1 if len(first[3][0]) > 1 else 1
@@ -82,4 +77,4 @@ def decode_with_arcs(
         torch.log_softmax(mask_padding(of, lengths), -1) for of in (own_arcs, arcs.to(own_arcs))
     )
     scores = OneStageScores(tags, labels, own + other, relations)
-    return parses_of(scores, lengths, find(scores, lengths), root)
+    return parses_of(scores, lengths, parser.find(scores, lengths), parser.root)

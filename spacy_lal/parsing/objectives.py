@@ -54,6 +54,11 @@ def make_margin_objective_v2() -> Objective:
     return MarginObjective(labels_root=True)
 
 
+def word_loss(scores: Tensor, gold: Tensor) -> Tensor:
+    """Cross-entropy of scores [B, n, C], summed over words; gold [B, n], -1 for none."""
+    return F.cross_entropy(scores.flatten(0, 1), gold.flatten(), ignore_index=-1, reduction="sum")
+
+
 def dependency_loss(
     arcs: Tensor, relations: Tensor, heads: Tensor, labels: Tensor, lengths: Tensor
 ) -> tuple[Tensor, Tensor]:
@@ -63,13 +68,6 @@ def dependency_loss(
     arcs [B, n, n+1], relations [B, n, n+1 or 1, R]; heads [B, n], 0 the root; labels [B, n], the
     relations; -1 marks words without gold, which don't count.
     """
-    arc_loss = F.cross_entropy(
-        mask_padding(arcs, lengths).flatten(0, 1), heads.flatten(), ignore_index=-1, reduction="sum"
-    )
-    relation_loss = F.cross_entropy(
-        at_heads(relations, heads.clamp(min=0)).flatten(0, 1),
-        labels.masked_fill(heads < 0, -1).flatten(),
-        ignore_index=-1,
-        reduction="sum",
-    )
-    return arc_loss, relation_loss
+    arc_loss = word_loss(mask_padding(arcs, lengths), heads)
+    relations = at_heads(relations, heads.clamp(min=0))
+    return arc_loss, word_loss(relations, labels.masked_fill(heads < 0, -1))

@@ -33,6 +33,8 @@ class WeightsPipe(TrainablePipe):
 
     spans_key = ""
     """The span group that the component writes; "" for none."""
+    label_kind = "labels"
+    """The kind of names in `cfg` that `add_label` adds to."""
 
     def __init__(
         self, vocab: Vocab, model: Model, name: str, scorer: Callable | None, **cfg: Any
@@ -103,16 +105,21 @@ class WeightsPipe(TrainablePipe):
     def _gold(self) -> str:
         return f"doc.spans[{self.spans_key!r}]"
 
-    def _add(self, kind: str, label: str) -> int:
+    def add_label(self, label: str) -> int:
+        """Add a label before initialisation. Returns 1 if it is new, else 0. Raises ValueError once
+        the model is initialised."""
+        names = self.cfg.get(self.label_kind)
+        if names is None:
+            return super().add_label(label)
         if not isinstance(label, str):
             raise ValueError(f"a label is a string, not {label!r}")
-        if label in self.cfg[kind]:
+        if label in names:
             return 0
         if torch_shim(self.model).header is not None:
             raise ValueError(
                 f"can't add label {label!r} to {self.name!r}: its model is already initialised"
             )
-        self.cfg[kind].append(label)
+        names.append(label)
         return 1
 
     def _initialize_weights(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 from spacy.tokens import Doc
 from thinc.api import Model
@@ -101,8 +101,6 @@ def build_released_parser_v1(
     escaped: for benepar, whether tokens are written as in English treebanks ("-LRB-", "``");
         otherwise single typographic quotes and dashes are read as the plain ones of treebanks.
     max_batch_spans: as in `spacy-lal.LabelAttentionParser.v1`."""
-    if format not in get_args(Format):
-        raise ValueError(f"format must be one of {get_args(Format)}, not {format!r}")
     return Model(
         "released_parser",
         _forward,

@@ -83,10 +83,8 @@ def transformer_state(
             built = build_transformer(encoder.config)
     except Exception as error:
         raise ValueError(f"{encoder.path / CONFIG}: no transformer: {error}") from error
-    last, rows = (
-        max(encoder.tokenizer.get_vocab().values(), default=-1),
-        encoder.config["vocab_size"],
-    )
+    last = max(encoder.tokenizer.get_vocab().values(), default=-1)
+    rows = encoder.config["vocab_size"]
     if last >= rows:
         raise ValueError(
             f"{encoder.path}: the tokenizer has a piece number {last}, but the encoder only {rows} "

@@ -21,6 +21,7 @@ from ..batching.sentences import Sentence, heads_in_words, in_words
 from ..parsing.component import DEFAULT_INPUT, ParserPipe
 from ..parsing.gold_trees import gold_heads, token_heads
 from ..parsing.kept_scores import KEPT, KeptScores
+from ..parsing.objectives import word_loss
 from ..pipeline.component import register_factory
 from ..pipeline.examples import Counts, Names, Reader
 from ..pipeline.writers import WROTE, Parses
@@ -252,9 +253,7 @@ class LisaSRL(ParserPipe):
             tags, allowed = gold.words(members, leaves.joint)
             value = value + self.joint_weight * joint_loss(leaves.joint, allowed) / words
             if leaves.tags is not None:
-                value = value + self.tag_weight / words * torch.nn.functional.cross_entropy(
-                    leaves.tags.flatten(0, 1), tags.flatten(), ignore_index=-1, reduction="sum"
-                )
+                value = value + self.tag_weight / words * word_loss(leaves.tags, tags)
             if heads is not None:
                 relations = gold.numbers("relations", members, leaves.joint)
                 arcs_loss, relations_loss = parse_loss(leaves, heads, relations, batch.lengths)
@@ -289,7 +288,7 @@ class LisaSRL(ParserPipe):
             self._given(docs, scores.sentences, predicates),
             heads=nonprojective if wanted else None,
             heads_weight=self.overwrite_parser or 0.0,
-            root=self._root,
+            root=self.root,
         )
         return scores.sentences, dict(parses)
 
@@ -324,7 +323,7 @@ class LisaSRL(ParserPipe):
                 scores = kept.by_words.get((sentence.start, len(sentence.words)))
                 if scores is not None:
                     names = [number.get(relation, -1) for relation in kept.parser.relations]
-                    again = ToDecode(kept.parser.decode_again, scores, numpy.array(names))
+                    again = ToDecode(kept.parser, scores, numpy.array(names))
                     given[k] = given[k]._replace(kept=again)
         return given
 

@@ -1,7 +1,7 @@
 """Decoding of LISA's scores to tags, predicates, roles and heads."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import repeat
@@ -14,7 +14,7 @@ from torch import Tensor
 from ..annotations.frames import PREDICATE
 from ..batching.batches import ParserScores, padded
 from ..parsing.decoders import HeadDecoder
-from ..parsing.kept_scores import SentenceScores
+from ..parsing.kept_scores import SentenceScores, decode_with_arcs
 from ..pipeline.writers import SentenceParse
 from ..structure.arborescence import mask_padding
 from ..structure.sequence import (
@@ -63,9 +63,9 @@ class LisaParse(SentenceParse):
 
 class ToDecode(NamedTuple):
     """A parser's scores of a sentence, which are decoded with LISA's arcs.
-    decode: `ConstituencyPipe.decode_again`. relations: LISA's number of each of the parser's."""
+    relations: LISA's number of each of the parser's."""
 
-    decode: Callable[[Sequence[SentenceScores], Tensor, Tensor], list[SentenceParse]]
+    parser: Any
     scores: SentenceScores
     relations: numpy.ndarray
 
@@ -273,8 +273,9 @@ def _decode_again(
     if kept:
         rows = list(kept)
         arcs = from_self_loops(cast(Tensor, batch.scores.arcs)[rows])
-        decode = kept[rows[0]].decode
-        found = decode([of.scores for of in kept.values()], arcs, batch.lengths[rows])
+        parser = kept[rows[0]].parser
+        scores = [of.scores for of in kept.values()]
+        found = decode_with_arcs(parser, scores, arcs, batch.lengths[rows])
         for (row, of), tree in zip(kept.items(), found, strict=True):
             assert tree.heads is not None
             assert tree.relations is not None

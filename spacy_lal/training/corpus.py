@@ -76,11 +76,10 @@ class Corpus:
         most = self.max_length or math.inf
         docs = (doc for path in paths for doc in read_spacy(path, nlp.vocab))
         some = islice((doc for doc in docs if 0 < len(doc) <= most), self.limit or None)
-        count = 0
+        doc = None
         for doc in some:
-            count += 1
             yield doc
-        if not count:
+        if doc is None:
             short = f" of at most {self.max_length} tokens" if self.max_length else ""
             raise ValueError(f"no Docs{short} in {self.path}")
 

@@ -14,10 +14,10 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lal.bridge.shim import torch_shim
+from spacy_lal.embeddings import forms
 from spacy_lal.embeddings.forms import (
     WordCharSettings,
     build_word_affix_embed_v1,
-    build_word_char_embed_v1,
     learn_vocabulary,
 )
 from tests.pipeline.toy import TINY, TREES, examples, predicted, tiny_pipeline, train
@@ -111,13 +111,12 @@ def test_any_word(initialized: Language, word: str) -> None:
     numpy.testing.assert_allclose(rows[[0, 2]], vectors(initialized, "A", "dog"), atol=1e-6)
 
 
-def test_the_middle_of_a_long_word_is_not_read() -> None:
-    module = WordCharSettings(2, 3, 4, max_chars=5).build({"vocabulary": [[], list("abcdefgh")]})
-    _, characters, lengths = module.encode(["abcdefgh", "abc", "abcde"])
-    assert characters.tolist() == [[1, 2, 6, 7, 8], [1, 2, 3, 0, 0], [1, 2, 3, 4, 5]]
-    assert lengths.tolist() == [5, 3, 5]
-    module.max_chars = 1
-    assert module.encode(["abc"])[1].tolist() == [[3]]
+def test_the_middle_of_a_long_word_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forms, "MOST_CHARACTERS", 4)
+    module = WordCharSettings(2, 3, 4).build({"vocabulary": [[], list("abcdefgh")]})
+    _, characters, lengths = module.encode(["abcdefgh", "abc", "abcd"])
+    assert characters.tolist() == [[1, 2, 7, 8], [1, 2, 3, 0], [1, 2, 3, 4]]
+    assert lengths.tolist() == [4, 3, 4]
 
 
 def test_batches_do_not_matter(initialized: Language) -> None:
@@ -140,7 +139,7 @@ def test_nothing_to_embed(initialized: Language) -> None:
 
 
 def test_word_dropout_keeps_the_characters() -> None:
-    settings = WordCharSettings(2, 3, 4, max_chars=5, word_dropout=0.5)
+    settings = WordCharSettings(2, 3, 4, word_dropout=0.5)
     module = settings.build({"vocabulary": [["dog"], ["d", "o"]]})
     which = torch.zeros(200, dtype=torch.long)
     encoded = module.encode(["dog"])
@@ -167,11 +166,6 @@ def test_a_shared_tok2vec_pipe_is_refused() -> None:
     nlp.add_pipe("tok2vec", config={"model": EMBED})
     with pytest.raises(ValueError, match=r"WordCharEmbed.v1 has not seen .*MultiHashEmbed"):
         nlp.initialize(lambda: examples(nlp))
-
-
-def test_no_characters_at_all_are_refused() -> None:
-    with pytest.raises(ValueError, match="max_chars must be at least 1, got 0"):
-        build_word_char_embed_v1(max_chars=0)
 
 
 TYPED = ["l'", "amico", "ha", "detto", '"', "no", '"', "-", "e", "poi", "..."]

@@ -18,7 +18,7 @@ from spacy.training import Example
 from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.bridge.weights import has_weights, store_as, to_float16, to_int8
 from spacy_lal.parsing.decoders import read_parses
-from spacy_lal.parsing.kept_scores import KEPT, keep_scores
+from spacy_lal.parsing.kept_scores import KEPT, decode_with_arcs, keep_scores
 from spacy_lal.srl import frame_decoding
 from spacy_lal.structure.hpsg import lexicalise
 
@@ -381,8 +381,8 @@ def test_arcs_of_another_network_choose_heads(nlp):
     lengths = torch.tensor([len(doc) for doc in docs])
     n = int(lengths.max())
     # without preferences of the other network the parser's own trees stay
-    own = read_parses(scores, parser._find)
-    again = parser.decode_again(kept, torch.zeros(len(docs), n, n + 1), lengths)
+    own = read_parses(scores, parser.find)
+    again = decode_with_arcs(parser, kept, torch.zeros(len(docs), n, n + 1), lengths)
     for number, parse in enumerate(again):
         assert parse.heads.tolist() == own[number].heads.tolist()
         assert parse.labels.tolist() == own[number].labels.tolist()
@@ -393,7 +393,7 @@ def test_arcs_of_another_network_choose_heads(nlp):
     for row, length in enumerate(lengths.tolist()):
         chain = [*range(2, length + 1), 0]
         arcs[row, range(length), chain] = 1e3
-        assert parser.decode_again(kept, arcs, lengths)[row].heads.tolist() == chain
+        assert decode_with_arcs(parser, kept, arcs, lengths)[row].heads.tolist() == chain
 
 
 def test_keeping_scores_needs_arcs(nlp):
