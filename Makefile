@@ -73,7 +73,7 @@ matrix: $(VENV)/bin/pip
 page: $(VENV)/.page $(VENV)/.en_lal_md $(VENV)/.en_lal_ged_md
 	@PYTHONUTF8=1 $(PY) -m spacy lal serve $(or $(MODELS),en_lal_md en_lal_ged_md) $(ARGS)
 
-test-page: $(DEV) $(VENV)/.page $(VENV)/.en_lal_sm $(VENV)/.en_lal_ged_sm
+test-page: $(DEV) $(VENV)/.page $(VENV)/.en_lal_sm $(VENV)/.en_lal_ged_md
 	@$(PY) -m pytest -rs tests/page/browser.py $(ARGS)
 
 lint: $(DEV)

@@ -129,7 +129,6 @@ def pictures(table: Path = TABLE) -> dict[str, str]:
         "ewt_srl.svg": curves_svg(roles, title=f"Semantic roles: {on_dev}", lowest=56),
         "ablation.svg": curves_svg(of_rows("ablation"), title=f"Ablations: {on_dev}", lowest=66),
         "crf.svg": curves_svg(of_rows("crf"), title=f"Two-stage parsers: {on_dev}", lowest=66),
-        "layers.svg": layer_attention_svg(runs["ged/layers"]["all"]),
         "layers-md.svg": layer_attention_svg(
             runs["ged/md-layers"]["all"], names=[*(f"layer {k}" for k in range(1, 7)), "words"]
         ),

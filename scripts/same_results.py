@@ -30,10 +30,9 @@ TEXTS = {
     "en_lal_sm": ["ewt", "ewt-raw", "odd"],
     "en_lal_md": ["ewt", "ewt-raw", "odd"],
     "en_lal_bio_sm": ["craft", "odd"],
-    "fr_lal_sm": ["sequoia", "odd"],
     "fr_lal_md": ["sequoia", "odd"],
-    "is_lal_sm": ["greynir", "odd"],
-    "en_lal_ged_sm": ["fce", "realec", "odd"],
+    "id_lal_md": ["icon", "odd"],
+    "is_lal_md": ["greynir", "odd"],
     "en_lal_ged_md": ["fce", "realec", "odd"],
     "de_lal_ged_sm": ["german", "odd"],
     "cs_lal_ged_sm": ["czech", "odd"],
@@ -44,6 +43,7 @@ FILES = {
     "ewt-raw": "ewt/en_ewt-ud-test.conllu.xz",
     "craft": "craft-bio/craft.no-nc.test.brackets.xz",
     "sequoia": "sequoia-fr/test.brackets.xz",
+    "icon": "icon-id/test.txt.xz",
     "greynir": "greynir-is/test.brackets.xz",
     "fce": "fce/fce-public.test.original.tsv",
     "realec": "realec/en_realec_dev.tsv.xz",
@@ -69,7 +69,7 @@ def texts(kind: str, data: Path) -> list[str] | Words:
     if path.name.endswith((".conllu", ".conllu.xz")):
         rows = (row.split("\t") for row in lines.splitlines())
         return split([row[1] if row[0].isdigit() else row[0] and "#" for row in rows])
-    if "brackets" in path.name:
+    if kind == "icon" or "brackets" in path.name:
         return [re.findall(r"\([^\s()]+ ([^\s()]+)\)", line) for line in lines.splitlines()]
     return split([line.split("\t")[0] for line in lines.splitlines()])
 

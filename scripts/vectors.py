@@ -1,6 +1,6 @@
 """Train static word vectors for `spacy-lal.WithOwnVectors.v1`, and build pipelines with them.
 
-`[initialize] vectors` can name such a pipeline. `build`, `reduce`, `words` need nothing but spaCy.
+`[initialize] vectors` can name such a pipeline. `build` and `words` need nothing but spaCy.
 `train` needs floret (`pip install floret`).
 """
 
@@ -20,7 +20,6 @@ import safetensors.numpy
 import spacy
 import typer
 from spacy.language import Language
-from spacy.tokens import DocBin
 from spacy.vectors import Vectors
 
 SETTINGS: dict[str, Any] = {
@@ -79,29 +78,6 @@ def load(pipeline: str) -> Language:
         raise typer.Exit(1) from None
 
 
-class Compounds:
-    """Words of several parts, joined as in a treebank: thủ_tướng."""
-
-    def __init__(self, paths: list[Path]) -> None:
-        vocab = spacy.blank("xx").vocab
-        docs = (doc for path in paths for doc in DocBin().from_disk(path).get_docs(vocab))
-        words = {token.lower_ for doc in docs for token in doc}
-        self.known = {tuple(word.split("_")) for word in words if "_" in word.strip("_")}
-        self.longest = max(map(len, self.known), default=1)
-
-    def joined(self, line: list[str]) -> list[str]:
-        """Return the line with compounds joined, the longest first from the left."""
-        lower = [part.lower() for part in line]
-        words, start = [], 0
-        while start < len(line):
-            end = min(start + self.longest, len(line))
-            while end > start + 1 and tuple(lower[start:end]) not in self.known:
-                end -= 1
-            words.append("_".join(line[start:end]))
-            start = end
-        return words
-
-
 def _lines(path: Path) -> Iterator[str]:
     with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf8") as file:
         yield from file
@@ -111,13 +87,6 @@ def _lines(path: Path) -> Iterator[str]:
 def train(
     text: Annotated[Path, typer.Argument(help="UTF-8 text, plain or .xz.", exists=True)],
     output: Annotated[Path, typer.Argument(help="The .safetensors file to write.")],
-    compounds: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="A .spacy file: its words that are joined by _ are joined in the text, too.",
-            exists=True,
-        ),
-    ] = None,
     threads: Annotated[int, typer.Option(help="Of floret; one for the same result again.")] = 1,
     epochs: Annotated[
         int, typer.Option(help="Passes over the text: more for less text.", min=1)
@@ -132,11 +101,7 @@ def train(
     with tempfile.TemporaryDirectory() as scratch:
         corpus = Path(scratch) / "corpus.txt"
         with corpus.open("w", encoding="utf8") as file:
-            lines = map(tokens, _lines(text))
-            if compounds:
-                known = Compounds(compounds)
-                lines = map(known.joined, lines)
-            file.writelines(" ".join(line) + "\n" for line in lines)
+            file.writelines(" ".join(tokens(line)) + "\n" for line in _lines(text))
         model = floret.train_unsupervised(str(corpus), thread=threads, epoch=epochs, **SETTINGS)
         table = Path(scratch) / "table"
         model.save_floret_vectors(str(table))
@@ -228,52 +193,6 @@ def frequent(
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text("".join(f"{word}\n" for word in written), "utf8")
     typer.echo(f"{output}: {len(known)} words")
-
-
-LENGTH = 0.3
-"""Root mean square of `reduce`'s numbers, near that of initial embeddings."""
-
-
-@app.command()
-def reduce(
-    pipeline: Annotated[str, typer.Argument(help="Name or folder of a pipeline with vectors.")],
-    output: Annotated[Path, typer.Argument(help="Folder of the new pipeline.")],
-    width: Annotated[int, typer.Option(help="Numbers a vector.", min=1)] = 192,
-    keys: Annotated[int, typer.Option(help="At most so many words, the first; 0 for all.")] = 0,
-) -> None:
-    """Make a pipeline without components whose vocabulary has a pipeline's vectors, but narrower:
-    the principal components of the vectors, each made one long before."""
-    theirs = load(pipeline)
-    vectors = theirs.vocab.vectors
-    if vectors.mode != "default" or vectors.shape[1] < width:
-        typer.echo(
-            f"vectors: {pipeline} has {vectors.shape[1]} numbers a vector, mode {vectors.mode}; "
-            f"wanted are at least {width}, one vector a word",
-            err=True,
-        )
-        raise typer.Exit(1)
-    row_of = {k: row for k, row in list(vectors.key2row.items())[: keys or None] if row >= 0}
-    used, rows = numpy.unique(list(row_of.values()), return_inverse=True)
-    data = vectors.data[used].astype("float32")
-    data /= numpy.linalg.norm(data, axis=1, keepdims=True).clip(1e-9)
-    directions = numpy.linalg.svd(data, full_matrices=False)[2][:width]
-    kept = data @ directions.T
-    nlp = spacy.blank(theirs.lang)
-    # without words, which take more space than the rows: keys are hashes
-    nlp.vocab.vectors = Vectors(
-        strings=nlp.vocab.strings, shape=kept.shape, name=f"{theirs.meta['name']}_vectors"
-    )
-    nlp.vocab.vectors.data = kept * (LENGTH * width**0.5)
-    for key, row in zip(row_of, rows.tolist(), strict=True):
-        nlp.vocab.vectors.add(key, row=row)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    nlp.to_disk(output)
-    share = (kept**2).sum() / (data**2).sum()
-    typer.echo(
-        # a few vectors have fewer directions
-        f"{output}: {len(row_of)} words, {len(kept)} rows of {kept.shape[1]} numbers, "
-        f"{100 * share:.1f} % of the squares of {data.shape[1]}"
-    )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 
 from spacy_lal.bridge.shim import torch_shims
 
-PACKAGES = ("en_lal_ged_sm", "en_lal_ged_md")
+PACKAGES = ("en_lal_ged_md",)
 WRONG = [
     ("She have been to Paris twice .", "have"),
     ("He go to school every day .", "go"),

@@ -29,7 +29,7 @@ def check_heads(doc: Doc, view: str) -> None:
         )
     if doc.has_annotation("DEP") and doc.has_annotation("TAG"):
         return
-    if any(not token.is_space for token in doc):
+    if doc.text.strip():
         raise ValueError(
             f"{view} needs heads and tags (token.dep_ and token.tag_), and the Doc has none: add a "
             "component that writes them, such as lal_constituency with joint heads"

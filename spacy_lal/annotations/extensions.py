@@ -78,6 +78,7 @@ def label_meanings() -> dict[str, str]:
         meanings |= {prefix + role: f"{before}{text}" for role, text in arguments.items()}
     for prefix, before in known["error prefixes"].items():
         meanings |= {prefix + kind: f"{before}{text}" for kind, text in known["errors"].items()}
+        meanings[prefix.rstrip(":")] = before.rstrip(": ")
     return meanings
 
 

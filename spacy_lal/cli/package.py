@@ -84,11 +84,8 @@ def package(
         contents = _read(model / "meta.json")
         if meta is not None:
             contents |= {key: value for key, value in _read(meta).items() if key in OF_META}
-        contents["requirements"] = [
-            needed
-            for needed in contents.get("requirements", ())
-            if not needed.startswith("spacy-lal")
-        ]
+        needs = {*contents.get("requirements", ())} | _needs(model)
+        contents["requirements"] = [need for need in sorted(needs) if need[:9] != "spacy-lal"]
         measured = [_read(path) for path in metrics or ()]
         if metrics:
             contents["performance"] = {}
@@ -145,6 +142,13 @@ def _read(path: Path) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ValueError(f"{path} holds no JSON object")
     return values
+
+
+def _needs(model: Path) -> set[str]:
+    """What a pipeline needs that spaCy doesn't see: a pretrained encoder's tokenizers."""
+    components = Config().from_disk(model / "config.cfg", interpolate=False).get("components", {})
+    names = {section["@architectures"] for section in _having("@architectures", components)}
+    return {"tokenizers>=0.21"} if "spacy-lal.PretrainedEncoder.v1" in names else set()
 
 
 def _drop_vectors(source: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from .pages import ROOT, Page
 
-for package in ("en_lal_sm", "en_lal_ged_sm"):
+for package in ("en_lal_sm", "en_lal_ged_md"):
     pytest.importorskip(package, reason=f"pip install ./packages/{package}")
 
 ALL_SPELLINGS = True

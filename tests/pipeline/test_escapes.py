@@ -35,7 +35,7 @@ PLAIN = [
     'See [ 3 ] for details . " No ! " { he } said .',
     'The win/loss ratio was 1 1/2 * 3 for Bolt(r) ; " Who ? " asked the man .',
 ]
-SHIPPED = ["en_lal_sm", "en_lal_md", "en_lal_bio_sm", "en_lal_ged_sm", "en_lal_ged_md"]
+SHIPPED = ["en_lal_sm", "en_lal_md", "en_lal_bio_sm", "en_lal_ged_md"]
 
 
 def found(nlp: Language, texts: list[str]) -> list[dict[str, Any]]:

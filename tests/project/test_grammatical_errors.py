@@ -200,43 +200,14 @@ def test_train_multiged(project: Path, tmp_path: Path, run_here: Callable[..., s
     assert srsly.read_json(project / "packages/it_lal_ged_sm/meta.json")["lang"] == "it"
 
 
-def test_make_en_lal_ged_sm(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
-    """Artificial errors, then learners', a threshold and a package."""
-    text = tmp_path / "text.txt"
-    sentence = "The old farmer sold {} red apples at the market, because his sister has asked him."
-    text.write_text("\n".join(sentence.format(n) for n in ["two", "three", "four", "five", "six"]))
-    logged = run_here(
-        "open",
-        "projects/realec",
-        data=str(TOY_GED / "train.tsv"),
-        text=str(text),
-        edited_text=str(text),
-        edited_dev=str(text),
-        train_options=f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}",
-    )
-    assert "parameters begin as those of training/open/model-last" in logged
-    run_here("make-en-lal-ged-sm", most_marked="0.1")
-    path = project / "packages/en_lal_ged_sm"
-    meta = srsly.read_json(path / "meta.json")
-    assert set(meta["performance"]) == {"ged_p", "ged_r", "ged_f05"}
-    assert weight_types(path) == {torch.float16, torch.int8, torch.float32}
-    nlp = spacy.load(next((path / "en_lal_ged_sm").glob("en_lal_ged_sm-*")))
-    config = nlp.config["components"]["gec_detector"]
-    threshold = nlp.get_pipe("gec_detector").cfg["threshold"]
-    assert threshold != 0.3  # the config's of the training
-    assert config["threshold"] == pytest.approx(threshold, abs=1e-12)
-    (edited,) = {len(doc) for doc in nlp.pipe(text.read_text().splitlines())}
-    marked = sum(len(doc._.grammar_errors) for doc in nlp.pipe(text.read_text().splitlines()))
-    assert marked <= 0.1 * 5 * edited
-
-
 def weights_of(pipeline: Path) -> list[torch.Tensor]:
     model = spacy.load(pipeline).get_pipe("gec_detector").model
     return [p.data for _, shim in torch_shims(model) for p in shim.module.parameters()]
 
 
 def test_make_en_lal_ged_md(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
-    """The same on a small encoder, and a threshold that suits four kinds of edited text."""
+    """Artificial errors, then learners', on a small encoder, and a threshold that suits four kinds
+    of edited text."""
     pytest.importorskip("transformers")
     write_bert(tmp_path, ["abcdefghijklmnopqrstuvwxyz.,"])
     text = tmp_path / "text.txt"

@@ -26,6 +26,6 @@ def test_threads_and_a_process(name: str) -> None:
 
 def test_extensions_come_with_a_pickled_pipeline() -> None:
     """As a process that was spawned gets it."""
-    data = pickle.dumps(loaded("en_lal_ged_sm"))
+    data = pickle.dumps(loaded("en_lal_ged_md"))
     Doc.remove_extension("trees")
     assert pickle.loads(data)("Hello.")._.trees

@@ -21,7 +21,7 @@ from spacy_lal.formats.treebank_sentence import language_vocab
 from .invariants import check, layers, same
 from .made_docs import Made, batches
 
-PIPELINES = ["en_lal_sm", "en_lal_md", "en_lal_ged_sm", "en_lal_ged_md"]
+PIPELINES = ["en_lal_sm", "en_lal_md", "en_lal_ged_md"]
 
 
 @cache
