@@ -9,7 +9,9 @@ import spacy_lal
 from spacy_lal.annotations import install_extensions
 
 
-@pytest.mark.parametrize("name", ["en_lal_md", "fr_lal_md", "id_lal_md", "is_lal_md", "en_lal_ged_md"])
+@pytest.mark.parametrize(
+    "name", ["en_lal_md", "fr_lal_md", "id_lal_md", "is_lal_md", "en_lal_ged_md"]
+)
 def test_labels_of_pipelines(name):
     nlp = pytest.importorskip(name).load()
     labels = set()

@@ -75,4 +75,8 @@ def test_research() -> None:
     names = run_notebook("researcher.ipynb")
     first, second = names["trees"]
     assert first.log_prob > second.log_prob
-    assert [token.text for token in names["essay"] if token._.is_error] == ["go", "want", "learning"]
+    assert [token.text for token in names["essay"] if token._.is_error] == [
+        "go",
+        "want",
+        "learning",
+    ]
