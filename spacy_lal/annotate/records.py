@@ -30,7 +30,7 @@ from ..annotations.grammar_errors import (
     is_missing,
 )
 from ..annotations.span_groups import current_spans, span_scores
-from ..formats.files import first_error as first_error
+from ..formats.files import first_error
 
 Record = dict[str, Any]
 """Text with "text", "id", "offset" (in characters of the original), kept fields and layers."""

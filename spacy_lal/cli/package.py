@@ -85,7 +85,9 @@ def package(
         if meta is not None:
             contents |= {key: value for key, value in _read(meta).items() if key in OF_META}
         needs = {*contents.get("requirements", ())} | _needs(model)
-        contents["requirements"] = [need for need in sorted(needs) if need[:9] != "spacy-lal"]
+        contents["requirements"] = [
+            need for need in sorted(needs) if not need.startswith("spacy-lal")
+        ]
         measured = [_read(path) for path in metrics or ()]
         if metrics:
             contents["performance"] = {}

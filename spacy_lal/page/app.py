@@ -25,9 +25,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from .. import __version__
-from ..annotate.records import AnnotatedText, first_error
+from ..annotate.records import AnnotatedText
 from ..annotations.extensions import label_meanings
 from ..drawing.html import all_styles
+from ..formats.files import first_error
 from .answers import VIEWS, answer, by_parts, card, views
 
 STATIC = Path(__file__).parent / "static"

@@ -18,7 +18,7 @@ def test_vietnamese_with_heads(project: Path, tmp_path: Path, run_here: Callable
     (tmp_path / "ud").mkdir()
     (tmp_path / "ud/vi_vtb-ud-train.conllu").write_text(UD, "utf8")
     paths = {"data": str(tmp_path / "trees"), "ud": str(tmp_path / "ud")}
-    run_here("convert-joint", "projects/vtb", **paths)
+    run_here("convert-with-heads", "projects/vtb", **paths)
     corpus = project / "projects/vtb/corpus"
     found = [doc.has_annotation("DEP") for doc in read_docs(corpus / "train.spacy", "vi")]
     assert found == [False, True]
