@@ -32,6 +32,7 @@ DECODERS = {
 SYSTEMS = {
     "lal": "`lal_dependency`",
     "lal-without": "the same without label attention",
+    "lal-md": "`lal_dependency` on an encoder",
     "spacy": "spaCy's parser",
     "supar": "supar",
 }

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from spacy.tokens import Doc, Span
 
 from .grammar_errors import ERRORS_KEY, GrammarError, grammar_errors, is_missing
 
 LIKELY = 0.7
 """Least probability of a suggestion that is made without asking."""
+_JOINED = re.compile(r"(?i) (?=(?:n['’]t|['’](?:s|m|re|ve|ll|d))(?!\w))")
+"""The space before the end of a contraction."""
 _CLOSING = (",", ".", ";", ":", "!", "?", ")", "]", "}", "%", "…", "'s", "’s", "n't", "n’t")
 
 
@@ -39,6 +43,8 @@ def corrected_text(
                 pieces[-1] = pieces[-1].rstrip(" ")
             capital = capital or begins
         else:
+            if not tokenised:
+                text = _JOINED.sub("", text)
             if pieces and text.startswith(_CLOSING) and not tokenised:
                 pieces[-1] = pieces[-1].rstrip(" ")
             pieces.append((_capital(text) if capital or begins else text) + behind)

@@ -32,10 +32,13 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from ..layers.dropout import set_dropout
-from ..layers.integers import round_weights
 from ..layers.precision import Precision, bfloat16_products
+from ..layers.prepared import prepare
 from ..layers.settings import Settings
 from .weights import MODEL, WEIGHTS, Header, parts_of, read_weights
+
+PREDICTING = ("prediction", "max_batch_spans")
+"""Attributes of models that only predictions read."""
 
 
 @deserialize_attr.register(Settings)
@@ -63,7 +66,7 @@ class TorchShim(Shim):
         self.header: Header | None = None
         self._weights_elsewhere = False
         self._frozen: set[str] = set()
-        self._rounded = False
+        self._prepared: Precision | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # readers, and functions that libraries hang on modules, can't be pickled
@@ -87,7 +90,7 @@ class TorchShim(Shim):
         self._own(header, self._build(header).to(get_torch_default_device()).eval())
 
     def _own(self, header: Header, module: nn.Module) -> None:
-        self.header, self._model, self._frozen, self._rounded = header, module, set(), False
+        self.header, self._model, self._frozen, self._prepared = header, module, set(), None
         self.reader = None if self._make_reader is None else self._make_reader(header)
 
     @property
@@ -115,12 +118,13 @@ class TorchShim(Shim):
         float32, as are 16-bit ones on processors that have none."""
         module = self.module
         if not is_train:
-            self._round(prediction == "int8" and self.device.type == "cpu")
+            on_cpu = self.device.type == "cpu"
+            self._prepare(prediction if on_cpu or prediction != "int8" else "float32")
             lower = bfloat16_products(self.device.type, prediction == "bfloat16")
             with torch.no_grad(), lower:
                 output = module(*inputs)
             return _float32(output) if prediction == "bfloat16" else output
-        self._round(False)
+        self._prepare(None)
         set_dropout(module, dropout)
         module.train()
         try:
@@ -128,13 +132,14 @@ class TorchShim(Shim):
         finally:
             module.eval()
 
-    def _round(self, wanted: bool) -> None:
-        if self._rounded != wanted:
-            round_weights(self.module, wanted)
-            self._rounded = wanted
+    def _prepare(self, prediction: Precision | None) -> None:
+        """Readies weights for predictions with such products, or, before they change, for none."""
+        if self._prepared != prediction:
+            prepare(self.module, prediction)
+            self._prepared = prediction
 
     def finish_update(self, optimizer: Optimizer) -> None:
-        self._round(False)
+        self._prepare(None)
         self._freeze(optimizer)
         for name, parameter in self.module.named_parameters():
             if parameter.grad is not None:
@@ -179,20 +184,20 @@ class TorchShim(Shim):
         """Lends the module other values, such as the optimizer's averages."""
         parameters = {} if self._model is None else dict(self._model.named_parameters())
         own = {n: p.data for n, p in parameters.items() if (self.id, n) in params}
-        self._round(False)
+        self._prepare(None)
         for name, values in own.items():
             lent = xp2torch(params[(self.id, name)], device=values.device)
             parameters[name].data = lent.reshape(values.shape)
         try:
             yield
         finally:
-            self._round(False)
+            self._prepare(None)
             for name, values in own.items():
                 parameters[name].data = values
 
     def to_device(self, device_type: str, device_id: int) -> None:
         if self._model is not None:
-            self._round(False)
+            self._prepare(None)
             self._model.to("cpu" if device_type == "cpu" else f"cuda:{device_id}")
 
     def tensors(self) -> dict[str, Tensor]:
@@ -400,11 +405,24 @@ def model_to_disk(model: Model, folder: Path) -> None:
 
 def model_from_disk(model: Model, folder: Path) -> None:
     """Undoes `model_to_disk`. Raises ValueError, naming the file, for files that don't fit."""
-    with naming(folder / MODEL):
+    with naming(folder / MODEL), configured(model):
         model.from_disk(folder / MODEL)
     if not (folder / WEIGHTS).exists():
         raise ValueError(f"{folder / WEIGHTS}: no such file; the weights are missing")
     load_weights(model, folder / WEIGHTS)
+
+
+@contextlib.contextmanager
+def configured(model: Model) -> Iterator[None]:
+    """Lets a model keep what the config says of predictions when it reads what another config's
+    model wrote."""
+    own = [
+        (node.attrs, {name: node.attrs[name] for name in PREDICTING if name in node.attrs})
+        for node in model.walk()
+    ]
+    yield
+    for attrs, values in own:
+        attrs.update(values)
 
 
 @contextlib.contextmanager

@@ -23,6 +23,7 @@ from ..annotations.grammar_errors import (
     EDIT,
     ERROR,
     ERRORS_KEY,
+    Correction,
     get_errors,
     set_errors,
     span_corrections,
@@ -34,6 +35,7 @@ from ..bridge.shim import torch_shim
 from ..formats.files import read_text
 from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, count, same_tokens
+from .contractions import without_apostrophe
 from .edits import edits_of
 from .suggestions import Suggester
 
@@ -44,6 +46,8 @@ DEFAULT_MODEL = {
 }
 """The model of a component whose config names none."""
 
+CONTRACTION = "R:CONTR"
+"""The type of a contraction without its apostrophe."""
 DOUBT = 0.05
 """Probability up to which an error doesn't affect the sentence's other words."""
 CERTAIN = 1.0 - 1e-9
@@ -231,7 +235,13 @@ class ErrorDetector(WeightsPipe):
             corrections, swapped = None, set[int]()
             if suggest is not None:
                 words = [token.text for token in doc]
+                apostrophes = without_apostrophe(doc) if suggest.english else {}
+                # what is plain needs no probabilities
+                marked = {i: of for i, of in marked.items() if i not in apostrophes}
                 corrections, swapped = suggest(words, marked, doc_probabilities[:, 1:])
+                for i, right in apostrophes.items():
+                    marked[i], errors[i] = CONTRACTION, 1.0
+                    corrections[i] = [Correction(right, 1.0)]
             set_errors(
                 doc,
                 [marked.get(i, CORRECT) for i in range(len(doc))],

@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .dropout import Dropout
-from .integers import Linear, products
-from .packed import PackedRows, rows_of
+from .integers import OneSidedLinear, products
+from .packed import PackedRows
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
@@ -72,7 +72,7 @@ class Bert(nn.Module):
         )
         if sizes.type_vocab_size:
             self.embeddings["token_type_embeddings"] = nn.Embedding(sizes.type_vocab_size, narrow)
-        self.embeddings_project = Linear(narrow, d) if narrow != d else None
+        self.embeddings_project = OneSidedLinear(narrow, d) if narrow != d else None
         layers = nn.ModuleList(BertLayer(sizes) for _ in range(sizes.num_hidden_layers))
         self.encoder = nn.ModuleDict({"layer": layers})
         self.n_buckets = sizes.relative_attention_num_buckets
@@ -96,14 +96,16 @@ class Bert(nn.Module):
         """begun: outputs that are known, lowest first, of which only the last is read. upto: number
         of layers to compute; None for all."""
         there = mask.bool()
-        rows = rows_of(there, training=self.training)
+        rows = None if self.training else PackedRows(there)
         hidden = [*begun] or [self._embedded(pieces, types)]
         x = hidden.pop()
         if rows is not None:
             x = rows.pack(x)
             hidden = [rows.pack(of_layer) for of_layer in hidden]
         hidden.append(x)
-        attended = self._attended(there)
+        # on CPUs, attention reads each length by itself: faster than padding, on whose width sums'
+        # last bits depend
+        attended = self._attended(there, padded=rows is None or x.is_cuda)
         layers = cast(nn.ModuleList, self.encoder["layer"])
         for layer in layers[len(hidden) - 1 : upto]:
             x = layer(x, attended, rows)
@@ -119,16 +121,17 @@ class Bert(nn.Module):
         x = self.dropout(tables.LayerNorm(x + tables.position_embeddings(positions)))
         return x if self.embeddings_project is None else self.embeddings_project(x)
 
-    def _attended(self, there: Tensor) -> Tensor:
+    def _attended(self, there: Tensor, *, padded: bool) -> Tensor | None:
         """Returns the pieces [B, 1, 1, l] that attention sees, or the biases [B, heads, l, l] of
-        distances, -inf for what it doesn't see."""
+        distances, -inf for what it doesn't see; of batches without padding, None or the biases
+        [1, heads, l, l] of all."""
         if not self.n_buckets:
-            return there[:, None, None]
+            return there[:, None, None] if padded else None
         positions = torch.arange(there.shape[1], device=there.device)
         buckets = distance_buckets(positions - positions[:, None], self.n_buckets)
         table = cast(nn.Embedding, self.encoder["relative_attention_bias"])
-        bias = table(buckets).permute(2, 0, 1)
-        return bias.masked_fill(~there[:, None, None], -torch.inf)
+        bias = table(buckets).permute(2, 0, 1).unsqueeze(0)
+        return bias.masked_fill(~there[:, None, None], -torch.inf) if padded else bias
 
 
 def distance_buckets(distances: Tensor, n_buckets: int, longest: int = 128) -> Tensor:
@@ -147,7 +150,7 @@ def distance_buckets(distances: Tensor, n_buckets: int, longest: int = 128) -> T
 
 class BertLayer(nn.Module):
     """x [B, l, d], mask [B, 1, 1, l] of pieces, or biases [B, heads, l, l] -> [B, l, d]; given
-    rows, x packed."""
+    rows, x packed, and on CPUs None or the biases of all."""
 
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
@@ -155,30 +158,42 @@ class BertLayer(nn.Module):
         self.n_heads = sizes.num_attention_heads
         self.activation = ACTIVATIONS[sizes.hidden_act]
         self.attention_dropout = sizes.attention_probs_dropout_prob
-        heads = nn.ModuleDict({name: Linear(d, d) for name in ("query", "key", "value")})
+        heads = nn.ModuleDict({name: OneSidedLinear(d, d) for name in ("query", "key", "value")})
         self.attention = nn.ModuleDict({"self": heads, "output": _dense(d, d, eps)})
-        self.intermediate = nn.ModuleDict({"dense": Linear(d, d_ff)})
+        self.intermediate = nn.ModuleDict({"dense": OneSidedLinear(d, d_ff)})
         self.output = _dense(d_ff, d, eps)
         self.dropout = Dropout(sizes.hidden_dropout_prob)
 
-    def forward(self, x: Tensor, there: Tensor, rows: PackedRows | None = None) -> Tensor:
+    def forward(self, x: Tensor, there: Tensor | None, rows: PackedRows | None = None) -> Tensor:
         heads = cast(nn.ModuleDict, self.attention["self"])
         projected = products(cast(Any, heads.values()), x)
-        if rows is not None:
-            projected = [rows.pad(part) for part in projected]
+        if rows is None:
+            mixed = self._mixed(projected, there)
+        elif x.is_cuda:
+            mixed = rows.pack(self._mixed([rows.pad(part) for part in projected], there))
+        else:
+            mixed = torch.empty_like(projected[0])
+            for at in rows.by_length:
+                near = None if there is None else there[..., : at.shape[1], : at.shape[1]]
+                mixed[at] = self._mixed([part[at] for part in projected], near)
+        x = self._add(x, mixed, self.attention["output"])
+        return self._add(x, self.activation(self.intermediate["dense"](x)), self.output)
+
+    def _mixed(self, projected: list[Tensor], there: Tensor | None) -> Tensor:
+        """Returns the mean values [B, l, d] that queries, keys and values [B, l, d] give."""
         query, key, value = (
             part.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for part in projected
         )
         rate = self.attention_dropout if self.training else 0.0
-        seen = there if there.dtype == torch.bool else there.to(query)
+        seen = there if there is None or there.dtype == torch.bool else there.to(query)
         mixed = F.scaled_dot_product_attention(query, key, value, seen, dropout_p=rate)
-        mixed = mixed.transpose(1, 2).flatten(2)
-        x = self._add(x, mixed if rows is None else rows.pack(mixed), self.attention["output"])
-        return self._add(x, self.activation(self.intermediate["dense"](x)), self.output)
+        return mixed.transpose(1, 2).flatten(2)
 
     def _add(self, x: Tensor, inside: Tensor, output: Any) -> Tensor:
         return output.LayerNorm(self.dropout(output.dense(inside)) + x)
 
 
 def _dense(d_in: int, d_out: int, eps: float) -> nn.ModuleDict:
-    return nn.ModuleDict({"dense": Linear(d_in, d_out), "LayerNorm": nn.LayerNorm(d_out, eps)})
+    return nn.ModuleDict(
+        {"dense": OneSidedLinear(d_in, d_out), "LayerNorm": nn.LayerNorm(d_out, eps)}
+    )

@@ -7,6 +7,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from .precision import Precision
+from .prepared import Prepared
+
 
 class LabelFactors(NamedTuple):
     """The factors of label scores of chosen pairs, see `label_scores`.
@@ -20,7 +23,7 @@ class LabelFactors(NamedTuple):
     weight: Tensor
 
 
-class Biaffine(nn.Module):
+class Biaffine(Prepared):
     """s_o(x, y) = x^T U_o y + w_o . x + v_o . y + b_o for every pair of a left and a right vector.
 
     left [B,n,d], right [B,m,d] -> [B,n,m,n_outputs]: [x;1]^T W_o [y;1], Mrini et al. 2020, eq. 10.
@@ -53,9 +56,17 @@ class Biaffine(nn.Module):
 
     def factors(self, left: Tensor, right: Tensor) -> LabelFactors:
         """Returns the factors of the scores of [B,n,d_left] and [B,n,d_right]."""
+        weight = self._whole() if torch.is_grad_enabled() else self.prepared()
+        return LabelFactors(left, right, weight)
+
+    def made(self, precision: Precision) -> Tensor:
+        """Returns the matrices W_o, side by side in memory, as products with left vectors need."""
+        return self._whole().transpose(0, 1).contiguous().transpose(0, 1)
+
+    def _whole(self) -> Tensor:
         upper = torch.cat([self.bilinear, self.left.unsqueeze(2)], 2)
         lower = torch.cat([self.right, self.bias.unsqueeze(1)], 1)
-        return LabelFactors(left, right, torch.cat([upper, lower.unsqueeze(1)], 1))
+        return torch.cat([upper, lower.unsqueeze(1)], 1)
 
 
 class FactorisedBiaffine(nn.Module):

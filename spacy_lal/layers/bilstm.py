@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from .dropout import FeatureDropout
-from .integers import MOST, IntegerMatrix, Integers, rounded_rows
-from .precision import bfloat16_products
+from .integers import MOST, IntegerMatrix, rounded_rows
+from .precision import Precision, bfloat16_products
+from .prepared import Prepared
 
 WORDS_AT_ONCE = 256
 """Most words in one batch of characters."""
@@ -17,7 +18,7 @@ CHARACTERS_AT_ONCE = 8192
 """Most characters in one batch, padding included, unless one word has more."""
 
 
-class BiLSTM(Integers):
+class BiLSTM(Prepared):
     """[B, n, d_in] -> [B, n, 2 * d_hidden]: forward states, then backward states.
 
     The backward LSTM reads the words reversed *within their length*, so padding never affects a
@@ -35,13 +36,13 @@ class BiLSTM(Integers):
         self.back = nn.ModuleList(nn.LSTM(w, d_hidden, batch_first=True) for w in widths)
         self.dropout = FeatureDropout()
         self.mixed_precision = mixed_precision
-        self.rounded: list[RoundedLayer] = []
         for lstm in (*self.ahead, *self.back):
             _initialize(cast(nn.LSTM, lstm))
 
-    def round_weights(self, wanted: bool) -> None:
-        layers = zip(self.ahead, self.back, strict=True) if wanted else ()
-        self.rounded = [RoundedLayer(*cast(tuple[nn.LSTM, nn.LSTM], pair)) for pair in layers]
+    def made(self, precision: Precision) -> "list[RoundedLayer]":
+        """Returns the layers with rounded weights, for such products."""
+        layers = zip(self.ahead, self.back, strict=True) if precision == "int8" else ()
+        return [RoundedLayer(*cast(tuple[nn.LSTM, nn.LSTM], pair)) for pair in layers]
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         return [x, *self.states(x, lengths)][-1]
@@ -52,8 +53,8 @@ class BiLSTM(Integers):
         mirror = lengths.to(x.device).unsqueeze(1) - 1 - position
         mirror = torch.where(mirror >= 0, mirror, position).unsqueeze(-1)
         states: list[Tensor] = []
-        if self.rounded and not torch.is_grad_enabled():
-            for layer in self.rounded:
+        if rounded := self.prepared():
+            for layer in rounded:
                 x = layer(x, mirror.squeeze(-1))
                 states.append(x)
             return states
@@ -87,7 +88,7 @@ class RoundedLayer:
     def __call__(self, x: Tensor, mirror: Tensor) -> Tensor:
         """mirror [B, n]: the place of each word in the reversed sentence, and of each in that."""
         batch, n, _ = x.shape
-        rows, scale = rounded_rows(x.flatten(0, 1))
+        rows, scale, _ = rounded_rows(x.flatten(0, 1))
         rows = rows.to(self.inputs[0].dtype)
         # steps first, so that each step is contiguous
         own = torch.arange(batch * n).view(batch, n)
@@ -114,11 +115,13 @@ class RoundedLayer:
         rounded = torch.empty(2, batch, d, dtype=self.states[0].dtype)
         both, opened = gates[..., : 2 * d], gates[..., 3 * d :]
         let_in, kept, new = (gates[..., k * d : (k + 1) * d] for k in range(3))
-        for step, state in enumerate(states.unbind()):
-            gates.copy_(sums[:, step]).mul_(scales[:, step])
+        directions = list(zip(self.states, rounded.unbind(), recurrent.unbind(), strict=True))
+        steps = zip(sums.unbind(1), scales.unbind(1), states.unbind(), strict=True)
+        for step, (of_inputs, scale, state) in enumerate(steps):
+            gates.copy_(of_inputs).mul_(scale)
             torch.addcmul(self.bias, gates, self.input_scale, out=gates)
             if step:
-                for matrix, of, out in zip(self.states, rounded, recurrent, strict=True):
+                for matrix, of, out in directions:
                     matrix.sums(of, out)
                 gates.addcmul_(added.copy_(recurrent), self.state_scale)
             both.sigmoid_()

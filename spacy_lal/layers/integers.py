@@ -1,11 +1,16 @@
 """Products of 8-bit integers in prediction: numbers are rounded row by row, sums are exact."""
 
+import platform
 from collections.abc import Iterable
 from functools import cache
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from .precision import Precision
+from .prepared import Prepared
 
 MOST = 127
 """Largest absolute value of a rounded number."""
@@ -17,19 +22,40 @@ TINY = 1e-30
 def has_integer_products() -> bool:
     """Whether the processor sums products of 8-bit integers exactly, and so faster than float32.
 
-    Without such instructions (VNNI), sums of two products are cut to 16 bits.
+    Without such instructions (VNNI), sums of two products are cut to 16 bits. Elsewhere than on x86
+    they may be exact and slow: PyTorch has a plain loop there.
     """
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return False
     values = torch.full((2, 64), MOST, dtype=torch.int8)
     wanted = 64 * MOST * MOST
     sums = torch._int_mm(values, torch.cat([values, -values]).T)
     return sums.tolist() == [[wanted, wanted, -wanted, -wanted]] * 2
 
 
-def rounded_rows(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Rounds rows [R, d] to integers from -127 to 127; returns them and their scales [R, 1]. No row
-    depends on another one."""
+class RoundedRows(NamedTuple):
+    """Rows [R, d] as integers, `values` * `scale` + `middle`. No row depends on another one."""
+
+    values: Tensor
+    """[R, d], from -127 to 127."""
+    scale: Tensor
+    """[R, 1]"""
+    middle: Tensor | None = None
+    """[R]; None: 0."""
+
+
+def rounded_rows(x: Tensor) -> RoundedRows:
+    """Rounds rows [R, d]."""
     scale = x.abs().amax(1, keepdim=True).clamp_(min=TINY).div_(MOST)
-    return (x / scale).round_(), scale
+    return RoundedRows((x / scale).round_(), scale)
+
+
+def centred_rows(x: Tensor) -> RoundedRows:
+    """Rounds rows [R, d] about the middles of their least and largest numbers."""
+    low, high = x.aminmax(dim=1, keepdim=True)
+    middle = (low + high).div_(2)
+    scale = (high - low).div_(2).clamp_(min=TINY).div_(MOST)
+    return RoundedRows(((x - middle) / scale).round_(), scale, middle.squeeze(1))
 
 
 class IntegerMatrix:
@@ -40,11 +66,13 @@ class IntegerMatrix:
     """
 
     def __init__(self, weight: Tensor) -> None:
-        values, scale = rounded_rows(weight.detach())
+        values, scale, _ = rounded_rows(weight.detach())
         self.dtype = torch.int8 if has_integer_products() else torch.float32
         self.values = values.to(self.dtype).T
         self.scale = scale.T.contiguous()
         """[1, d_out]"""
+        self.of_ones = values.sum(1)
+        """[d_out], the sums of the products with ones."""
 
     def empty_sums(self, *sizes: int) -> Tensor:
         """Returns memory for sums."""
@@ -57,58 +85,44 @@ class IntegerMatrix:
             return torch._int_mm(rows, self.values, out=out)
         return torch.mm(rows, self.values, out=out)
 
-    def product(self, rows: Tensor, scale: Tensor, bias: Tensor | None) -> Tensor:
-        """Returns rows [R, d_in] times the weight, plus a bias: [R, d_out], in float32. scale: of
-        the rows [R, 1]."""
-        sums = self.sums(rows, self.empty_sums(len(rows))).float()
-        # a rounded row's scale first: sums are the same in every batch, and so are these
-        sums.mul_(scale)
+    def product(self, rows: RoundedRows, bias: Tensor | None) -> Tensor:
+        """Returns rows [R, d_in] times the weight, plus a bias: [R, d_out], in float32."""
+        sums = self.sums(rows.values.to(self.dtype), self.empty_sums(len(rows.scale))).float()
+        # the rows' scales first: sums are the same in every batch, and so are these
+        sums.mul_(rows.scale)
+        if rows.middle is not None:
+            sums.addr_(rows.middle, self.of_ones)
         return sums.mul_(self.scale) if bias is None else torch.addcmul(bias, sums, self.scale)
 
 
-class Integers(nn.Module):
-    """A module that can predict with rounded weights, kept beside its parameters."""
+class Linear(nn.Linear, Prepared):
+    """`torch.nn.Linear` that can predict with rounded weights and rows."""
 
-    def round_weights(self, wanted: bool) -> None:
-        """Rounds the weights for predictions, or forgets the rounded ones."""
-        raise NotImplementedError
+    rounded = staticmethod(rounded_rows)
 
-
-class Linear(nn.Linear, Integers):
-    """`torch.nn.Linear` that can predict with rounded weights."""
-
-    rounded: IntegerMatrix | None = None
-
-    def round_weights(self, wanted: bool) -> None:
-        self.rounded = IntegerMatrix(self.weight) if wanted else None
+    def made(self, precision: Precision) -> IntegerMatrix | None:
+        """Returns the rounded weights, for such products."""
+        return IntegerMatrix(self.weight) if precision == "int8" else None
 
     def forward(self, x: Tensor) -> Tensor:
         return products([self], x)[0]
 
-    def without_bias(self, x: Tensor) -> Tensor:
-        """Returns the product without the bias."""
-        if self.rounded is None or torch.is_grad_enabled():
-            return F.linear(x, self.weight)
-        rows, scale = rounded_rows(x.reshape(-1, x.shape[-1]))
-        product = self.rounded.product(rows.to(self.rounded.dtype), scale, None)
-        return product.view(*x.shape[:-1], product.shape[1])
+
+class OneSidedLinear(Linear):
+    """A layer whose rows have numbers about another middle than 0, as a transformer's have."""
+
+    rounded = staticmethod(centred_rows)
 
 
 def products(linears: Iterable[Linear], x: Tensor) -> list[Tensor]:
     """Returns the outputs of layers for the same x [..., d_in], which is rounded once."""
     linears = list(linears)
-    matrices = [linear.rounded for linear in linears if linear.rounded is not None]
-    if len(matrices) < len(linears) or torch.is_grad_enabled():
+    prepared: list[IntegerMatrix | None] = [linear.prepared() for linear in linears]
+    matrices = [matrix for matrix in prepared if matrix is not None]
+    if len(matrices) < len(linears):
         return [F.linear(x, linear.weight, linear.bias) for linear in linears]
-    rows, scale = rounded_rows(x.reshape(-1, x.shape[-1]))
-    rows = rows.to(matrices[0].dtype)
+    rows = linears[0].rounded(x.reshape(-1, x.shape[-1]))
+    rows = rows._replace(values=rows.values.to(matrices[0].dtype))
     pairs = zip(linears, matrices, strict=True)
-    outputs = [matrix.product(rows, scale, linear.bias) for linear, matrix in pairs]
+    outputs = [matrix.product(rows, linear.bias) for linear, matrix in pairs]
     return [output.view(*x.shape[:-1], output.shape[1]) for output in outputs]
-
-
-def round_weights(module: nn.Module, wanted: bool) -> None:
-    """Rounds the weights of all parts of a module that can predict with them, or forgets them."""
-    for part in module.modules():
-        if isinstance(part, Integers):
-            part.round_weights(wanted)

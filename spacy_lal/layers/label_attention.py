@@ -1,7 +1,7 @@
 """The Label Attention Layer: attention heads that stand for labels."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from .layer_norm import LayerNorm
 from .packed import PackedRows
 from .partitioned_attention import PartitionedSelfAttention, masked_softmax
+from .precision import Precision
+from .prepared import Prepared
 from .settings import Settings
 
 
@@ -58,7 +60,16 @@ class EncoderSettings(Settings):
         return self.partition_width if self.label_partitioned else None
 
 
-class LabelAttention(PartitionedSelfAttention):
+class Merged(NamedTuple):
+    """Products of a label attention layer's weights."""
+
+    queries: Tensor | None
+    """[H,d_model], constant queries on rows, scaled."""
+    reduce: Tensor | None
+    """[d_proj,d_value], proj and reduce_proj in one."""
+
+
+class LabelAttention(PartitionedSelfAttention, Prepared):
     """The Label Attention Layer (Mrini et al. 2020, section 2, eqs. 1-4, figures 2 to 4).
 
     x [B,n,d_model], mask [B,n] -> [B,n,H * d_proj], or [B,n,d_model] with combine "project". One
@@ -112,13 +123,21 @@ class LabelAttention(PartitionedSelfAttention):
         """Returns scores [B,H,1,n] of the H constant queries, or [B,H,n,n] of matrix queries."""
         if self.query_matrix:
             return super()._scores(x)
-        queries = [
+        return F.linear(x, self.prepared().queries).transpose(1, 2).unsqueeze(2)
+
+    def made(self, precision: Precision) -> Merged:
+        """Returns what constant queries and the heads' concatenation need of the weights."""
+        queries = reduce = None
+        if not self.query_matrix:
             # K_h q_h: a query on the rows themselves, [H,d]
-            (keys @ query.unsqueeze(2)).squeeze(2)
-            for query, keys in zip(self._weights("w_qs"), self._weights("w_ks"), strict=True)
-        ]
-        scores = F.linear(x, torch.cat(queries, dim=1) * self.scale)
-        return scores.transpose(1, 2).unsqueeze(2)
+            of_parts = zip(self._weights("w_qs"), self._weights("w_ks"), strict=True)
+            rows = [(keys @ query.unsqueeze(2)).squeeze(2) for query, keys in of_parts]
+            queries = torch.cat(rows, dim=1) * self.scale
+        if self.combine != "project":
+            parts = self._parts(self.reduce_proj.weight)
+            products = zip(parts, self._weights("proj", ".weight"), strict=True)
+            reduce = torch.cat([part @ weight for part, weight in products], dim=-1)
+        return Merged(queries, reduce)
 
     def _contexts(self, x: Tensor, mask: Tensor, rows: PackedRows | None = None) -> Tensor:
         """Returns one context a head [B,H,1,d_value], or, of matrix queries, one a row."""
@@ -140,5 +159,4 @@ class LabelAttention(PartitionedSelfAttention):
             halves = zip(contexts.chunk(len(projections), dim=-1), projections, strict=True)
             projected = [F.linear(half, weight) for half, weight in halves]
             return F.linear(self.residual_dropout(torch.cat(projected, dim=-1)), reduce)
-        parts = zip(self._parts(reduce), projections, strict=True)
-        return F.linear(contexts, torch.cat([part @ weight for part, weight in parts], dim=-1))
+        return F.linear(contexts, self.prepared().reduce)

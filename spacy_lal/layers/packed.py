@@ -1,5 +1,8 @@
 """The real rows of a padded batch, packed without padding."""
 
+from functools import cached_property
+
+import torch
 from torch import Tensor
 
 
@@ -9,7 +12,18 @@ class PackedRows:
 
     def __init__(self, mask: Tensor) -> None:
         self.shape = mask.shape
+        self.lengths = mask.sum(1)
         self.numbers = mask.flatten().nonzero().squeeze(1)
+
+    @cached_property
+    def by_length(self) -> list[Tensor]:
+        """Returns the packed rows [k, l] of the k members of each length l."""
+        ends = self.lengths.cumsum(0)
+        groups = []
+        for length in self.lengths.unique().tolist():
+            last = ends[self.lengths == length]
+            groups.append(last.unsqueeze(1) + torch.arange(-length, 0, device=last.device))
+        return groups
 
     def pack(self, padded: Tensor) -> Tensor:
         return padded.flatten(0, 1).index_select(0, self.numbers)

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from .dropout import Dropout
-from .integers import Linear
 from .layer_norm import TINY, LayerNorm, centred
 
 CHUNK_SIZE = 1 << 18
@@ -38,12 +37,12 @@ class SpanScorer(nn.Module):
         if d_hidden < 2:
             raise ValueError(f"d_hidden must be at least 2 to be normalised, got {d_hidden}")
         self.dropout = Dropout()
-        self.hidden = Linear(d_in, d_hidden)
+        self.hidden = nn.Linear(d_in, d_hidden)
         self.layer_norm: LayerNorm | nn.LayerNorm = LayerNorm(d_hidden)
         self.output = nn.Linear(d_hidden, n_labels - 1)
 
     def forward(self, fenceposts: Tensor) -> Tensor:
-        starts = self.hidden.without_bias(fenceposts).to(self.hidden.weight.dtype)
+        starts = F.linear(fenceposts, self.hidden.weight).to(self.hidden.weight.dtype)
         norm, keep = self.layer_norm, None
         # squares are divided by one less than the width, unless the norm is the standard one
         degrees, inside, added = starts.shape[2] - 1, 0.0, norm.eps

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from typing import Any
 
+import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
@@ -167,6 +168,7 @@ class ParserPipe(WeightsPipe):
         """The loss of a batch's charts, summed over its sentences; 0 here, without charts."""
         return lambda members, scores, lengths: scores.tags.new_zeros(())
 
+    @torch.inference_mode()
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Return all sentences, and their parses by sentence index."""
         self._check_initialised()

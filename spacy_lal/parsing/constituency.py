@@ -173,6 +173,7 @@ class ConstituencyPipe(ParserPipe):
     def find(self, scores: Scores, lengths: Tensor) -> FoundTrees:
         return self.decoder(self.trees(scores, lengths))
 
+    @torch.inference_mode()
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Return all sentences, and their parses by sentence index."""
         if not self.keep_scores:

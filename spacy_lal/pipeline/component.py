@@ -20,7 +20,7 @@ from thinc.api import Model
 
 from ..annotations import install_extensions, install_noun_chunks
 from ..annotations.escapes import read_escapes
-from ..bridge.shim import model_from_disk, model_to_disk, naming, torch_shim
+from ..bridge.shim import configured, model_from_disk, model_to_disk, naming, torch_shim
 from ..bridge.warm_start import adopt_vocabulary, take_weights
 from ..bridge.weights import WEIGHTS
 from ..embeddings.forms import learn_vocabulary
@@ -206,7 +206,8 @@ class WeightsPipe(TrainablePipe):
     def from_bytes(self: Self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
         """Read the output of `to_bytes`. Raises ValueError if it is damaged."""
         with naming(f"the bytes of {self.name!r}"):
-            super().from_bytes(bytes_data, exclude=exclude)
+            with configured(self.model):
+                super().from_bytes(bytes_data, exclude=exclude)
             self._configure_model()
             self._check_cfg()
         return self

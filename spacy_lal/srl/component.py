@@ -66,6 +66,8 @@ CHOICES = {
     "decoder": get_args(RoleDecoding),
 }
 """Possible values of settings, which are checked whenever they are set."""
+COUNTING = ("probabilities", "viterbi")
+"""Decoders that read the transitions of the training data."""
 MOST = {"predicted_path_rate": 1.0, "overwrite_parser": 1e9, "nonconstituent_penalty": 1e9}
 """Highest values of settings that are at least 0; checked as well."""
 
@@ -263,6 +265,7 @@ class LisaSRL(ParserPipe):
 
         return differentiate(sentences, batches, loss)
 
+    @torch.inference_mode()
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Return all sentences, and each `LisaParse` by sentence index."""
         docs = list(docs)
@@ -331,7 +334,7 @@ class LisaSRL(ParserPipe):
         return make_role_decoder(
             self.decoder,
             tuple(self.cfg["roles"]),
-            tuple(map(tuple, self.cfg["transitions"])),
+            tuple(map(tuple, self.cfg["transitions"])) if self.decoder in COUNTING else (),
             self.unique_core_roles,
             self.nonconstituent_penalty,
         )

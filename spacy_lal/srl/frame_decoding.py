@@ -227,9 +227,7 @@ def decode_frames(
     """Return tags, frames and, with a decoder, heads of every parsed sentence, by its index.
     given: annotations of each sentence. heads_weight: number added to the scores of given heads and
         of their relations. root: the root relation, which never holds between words."""
-    allowed = allowed_joint_labels(joint, tags)
-    # [J, T] and [J]: the tag of a joint label, and whether it marks a predicate
-    has_tag, is_predicate = allowed[:-1, -1].T.float(), allowed[-1, 1].float()
+    has_tag, is_predicate = _joint_parts(tuple(joint), tuple(tags))
     parses: dict[int, LisaParse] = {}
     for batch in cast(Iterable[LisaBatch], scores.batches):
         known = [given[member] if given else Given() for member in batch.members]
@@ -261,6 +259,13 @@ def decode_frames(
                 frame.scores[verb] = sure_of
                 parses[batch.members[row]].frames.append(frame)
     return parses
+
+
+@lru_cache(maxsize=8)
+def _joint_parts(joint: tuple[str, ...], tags: tuple[str, ...]) -> tuple[Tensor, Tensor]:
+    """Return the tag of each joint label [J, T], and whether it marks a predicate [J]."""
+    allowed = allowed_joint_labels(joint, tags).float()
+    return allowed[:-1, -1].T, allowed[-1, 1]
 
 
 def _decode_again(

@@ -55,7 +55,7 @@ def test_training_reads_float32_weights_and_rounds_its_own_anew() -> None:
             losses[prediction] = nlp.update(examples(nlp), sgd=optimizer)
         found[prediction] = scores_of(nlp, prediction)
         shim = parser_of(nlp)
-        rounded = [m.rounded for m in shim.module.modules() if isinstance(m, Linear)]
+        rounded = [m.kept for m in shim.module.modules() if isinstance(m, Linear)]
         assert {matrix is not None for matrix in rounded} == {prediction == "int8"}
         averages = {(shim.id, name): t.numpy() * 0 for name, t in shim.tensors().items()}
         with nlp.use_params(averages):
@@ -75,6 +75,23 @@ def test_what_is_saved_are_float32_weights(tmp_path: Path) -> None:
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)
     assert (scores_of(loaded, "int8") == scores).all()
+
+
+def test_the_config_decides_whatever_the_weights_were_saved_with(tmp_path: Path) -> None:
+    nlp = copy_of("constituency")
+    exact = scores_of(nlp, "float32")
+    rounded = scores_of(nlp, "int8")
+    assert nlp.get_pipe("lal_constituency").model.attrs["prediction"] == "int8"
+    # the config still has float32
+    nlp.to_disk(tmp_path)
+    of_disk = spacy.load(tmp_path)
+    of_bytes = spacy.load(tmp_path).from_bytes(nlp.to_bytes())
+    for loaded in (of_disk, of_bytes):
+        model = loaded.get_pipe("lal_constituency").model
+        assert model.attrs["prediction"] == "float32"
+        (batch,) = model.predict([Doc(loaded.vocab, WORDS)]).batches
+        assert (batch.scores.labels.numpy() == exact).all()
+        assert (batch.scores.labels.numpy() != rounded).any()
 
 
 @pytest.mark.parametrize("factory", ["lal_constituency", "lal_dependency", "lisa_srl"])

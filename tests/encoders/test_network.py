@@ -165,6 +165,17 @@ def test_vectors_do_not_depend_on_the_batch(folders):
             numpy.testing.assert_allclose(found, model.predict([doc])[0], atol=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+def test_8_bit_vectors_are_those_of_a_batch_to_the_last_bit(folders, kind):
+    """Or a sum's last bit would decide how a number is rounded."""
+    model = make(folders[kind], prediction="int8")
+    docs = [sentence(words=WORDS[:n], spaces=SPACES[:n]) for n in (11, 1, 4, 11, 7, 4, 2)]
+    exact = make(folders[kind])
+    for doc, vectors, near in zip(docs, model.predict(docs), exact.predict(docs), strict=True):
+        assert (vectors == model.predict([doc])[0]).all()
+        assert 0 < abs(vectors - near).max() < 0.1 * abs(near).max()
+
+
 def test_gradients_reach_every_layer_and_are_right(folders):
     """Finite differences of a random projection of all layers, along the gradient."""
     model = make(folders["bert"], output="all")

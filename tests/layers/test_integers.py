@@ -6,19 +6,21 @@ import torch
 
 from spacy_lal.layers import integers
 from spacy_lal.layers.bilstm import BiLSTM
-from spacy_lal.layers.integers import IntegerMatrix, Linear, products, round_weights
+from spacy_lal.layers.integers import IntegerMatrix, Linear, OneSidedLinear, products
+from spacy_lal.layers.prepared import prepare
 
 UNALIKE = [[0.5, -1.0, 300.0], [1e-20, 2e-20, 0.0], [0.0, 0.0, 0.0], [-127.0, 63.4, 1.0]]
 
 
-def by_hand(x: numpy.ndarray, weight: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """Integer sums and their scales, in numpy's own integers."""
+def by_hand(x: numpy.ndarray, weight: numpy.ndarray, *, centred: bool) -> numpy.ndarray:
+    """Products of numpy's own integers: of rows about 0 or their middles, of weights about 0."""
     parts = []
-    for rows in (x, weight):
-        scale = numpy.maximum(abs(rows).max(1), 1e-28).astype(numpy.float32) / numpy.float32(127)
-        parts.append((numpy.rint(rows / scale[:, None]).astype(numpy.int32), scale))
-    (a, a_scale), (b, b_scale) = parts
-    return a @ b.T, a_scale[:, None] * b_scale
+    for rows, middle in ((x, (x.max(1) + x.min(1)) / 2 * centred), (weight, 0 * weight[:, 0])):
+        off = (rows - middle[:, None]).astype(numpy.float32)
+        scale = numpy.maximum(abs(off).max(1), 1e-28).astype(numpy.float32) / numpy.float32(127)
+        parts.append((numpy.rint(off / scale[:, None]).astype(numpy.int32), scale, middle))
+    (a, a_scale, middle), (b, b_scale, _) = parts
+    return ((a @ b.T) * a_scale[:, None] + middle[:, None] * b.sum(1)) * b_scale
 
 
 @pytest.fixture(params=["native", "float32"])
@@ -29,18 +31,29 @@ def arithmetic(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.usefixtures("arithmetic")
-def test_a_linear_layer_is_an_integer_product_of_rounded_rows() -> None:
+@pytest.mark.parametrize("kind", [Linear, OneSidedLinear])
+def test_a_linear_layer_is_an_integer_product_of_rounded_rows(kind: type[Linear]) -> None:
     torch.manual_seed(0)
-    layer = Linear(3, 5)
+    layer = kind(3, 5)
     x = torch.tensor(UNALIKE)
-    sums, scale = by_hand(x.numpy(), layer.weight.detach().numpy())
-    round_weights(layer, wanted=True)
+    wanted = by_hand(x.numpy(), layer.weight.detach().numpy(), centred=kind is OneSidedLinear)
+    prepare(layer, "int8")
     with torch.no_grad():
         found = layer(x).numpy()
-        without = layer.without_bias(x).numpy()
     bias = layer.bias.detach().numpy()
-    numpy.testing.assert_allclose(without, sums * scale, rtol=1e-5, atol=1e-30)
-    numpy.testing.assert_allclose(found, sums * scale + bias, rtol=1e-5)
+    numpy.testing.assert_allclose(found, wanted + bias, rtol=1e-5)
+
+
+def test_one_sided_rows_lose_no_range() -> None:
+    """Numbers from 100 to 101 are rounded to 254ths, with weights that are integers already."""
+    torch.manual_seed(0)
+    x, layer = 100 + torch.rand(6, 50), OneSidedLinear(50, 4, bias=False)
+    layer.weight.data = torch.randint(-126, 127, (4, 50)).float()
+    layer.weight.data[:, 0] = 127
+    prepare(layer, "int8")
+    with torch.no_grad():
+        found, exact = layer(x), x.double() @ layer.weight.double().T
+    assert ((found - exact).abs() <= 0.51 / 254 * layer.weight.abs().sum(1)).all()
 
 
 @pytest.mark.usefixtures("arithmetic")
@@ -51,6 +64,14 @@ def test_the_largest_sums_are_exact() -> None:
     assert sums.tolist() == [[127 * 127 * 1024, -127 * 127 * 1024]] * 3
 
 
+def test_other_kinds_of_processors_multiply_float32_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "arm64")
+    # without what was found before
+    assert not integers.has_integer_products.__wrapped__()
+
+
 def test_processors_agree() -> None:
     torch.manual_seed(1)
     layer, x = BiLSTM(24, 16, depth=2), torch.randn(3, 7, 24)
@@ -59,7 +80,7 @@ def test_processors_agree() -> None:
     for native in (integers.has_integer_products(), False):
         with pytest.MonkeyPatch.context() as patch, torch.no_grad():
             patch.setattr(integers, "has_integer_products", lambda native=native: native)
-            round_weights(layer, wanted=True)
+            prepare(layer, "int8")
             found.append(layer(x, lengths))
     assert torch.equal(*found)
 
@@ -71,9 +92,9 @@ def test_a_bilstm_is_near_to_its_float32_self() -> None:
     lengths = torch.tensor([9, 1, 4, 8])
     with torch.no_grad():
         exact = layer.states(x, lengths)
-        round_weights(layer, wanted=True)
+        prepare(layer, "int8")
         rounded = layer.states(x, lengths)
-        round_weights(layer, wanted=False)
+        prepare(layer, None)
         again = layer.states(x, lengths)
     for row, n in enumerate(lengths.tolist()):
         for a, b, c in zip(exact, rounded, again, strict=True):
@@ -89,8 +110,8 @@ def test_nothing_depends_on_the_batch() -> None:
     # a sentence of large numbers must not make the scale of small ones
     x = torch.randn(4, 9, 24) * torch.tensor([1.0, 1000.0, 0.001, 1.0])[:, None, None]
     lengths = torch.tensor([9, 6, 1, 8])
-    round_weights(lstm, wanted=True)
-    round_weights(linear, wanted=True)
+    prepare(lstm, "int8")
+    prepare(linear, "int8")
     with torch.no_grad():
         together = linear(lstm(x, lengths))
         for row, n in enumerate(lengths.tolist()):
@@ -103,7 +124,7 @@ def test_gradients_are_those_of_float32() -> None:
     x = torch.randn(5, 4)
     wanted = [torch.nn.functional.linear(x, layer.weight, layer.bias) for layer in layers]
     for layer in layers:
-        round_weights(layer, wanted=True)
+        prepare(layer, "int8")
     for a, b in zip(products(layers, x), wanted, strict=True):
         assert torch.equal(a, b)
         assert a.requires_grad
