@@ -38,7 +38,7 @@ from ..layers.settings import Settings
 from .weights import MODEL, WEIGHTS, Header, parts_of, read_weights
 
 PREDICTING = ("prediction", "max_batch_spans")
-"""Attributes of models that only predictions read."""
+"""Attributes of models that the config sets and no weight depends on."""
 
 
 @deserialize_attr.register(Settings)
@@ -414,8 +414,7 @@ def model_from_disk(model: Model, folder: Path) -> None:
 
 @contextlib.contextmanager
 def configured(model: Model) -> Iterator[None]:
-    """Lets a model keep what the config says of predictions when it reads what another config's
-    model wrote."""
+    """Lets a model keep these attributes when it reads what another config's model wrote."""
     own = [
         (node.attrs, {name: node.attrs[name] for name in PREDICTING if name in node.attrs})
         for node in model.walk()
