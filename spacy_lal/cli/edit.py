@@ -21,23 +21,29 @@ def edit(
         list[str] | None,
         typer.Option("--set", help="As components.lisa_srl.decoder=viterbi; repeat it."),
     ] = None,
+    words: Annotated[
+        Path | None,
+        typer.Option(help="Text or list of words: a detector corrects by them.", exists=True),
+    ] = None,
     mean_with: Annotated[str, typer.Option(help="What MODEL's training began with.")] = "",
     component: Annotated[str, typer.Option(help="Of which the mean is.")] = "gec_detector",
     share: Annotated[float, typer.Option(min=0, max=1, help="Of the other in the mean.")] = 0.5,
 ) -> None:
-    """Write MODEL to OUTPUT with other settings (--set) or other weights (--mean-with).
+    """Write MODEL to OUTPUT with other settings (--set), words or weights (--mean-with).
 
     The mean of a training's final and initial weights (Wortsman et al. 2022, Model soups) forgets
     less of earlier training. The initial weights of parts that only MODEL has, such as further
     words, are those of `warm_start`.
     """
     from ..bridge.warm_start import mean_weights
+    from ..evaluation.detection_scores import detector_of
+    from ..ged.component import known_words, words_of_text
     from ..pipeline.pipes import load_pipeline
 
     with clear_errors("edit", Path(model)):
         changed = dict(_setting(text) for text in settings or ())
-        if not (changed or mean_with):
-            raise ValueError("nothing to change: give --set or --mean-with")
+        if not (changed or mean_with or words):
+            raise ValueError("nothing to change: give --set, --words or --mean-with")
         check_folder(output, [Path(model), *([Path(mean_with)] if mean_with else [])])
         nlp = load_pipeline(model, config=changed)
         for place, value in changed.items():
@@ -45,6 +51,11 @@ def edit(
             stored = getattr(nlp.get_pipe(name), "cfg", {}) if name in nlp.pipe_names else {}
             if setting in stored:  # beside the weights: a detector's threshold
                 stored[setting] = value
+        if words:
+            cfg = detector_of(nlp).cfg
+            if "words" not in cfg:
+                raise ValueError(f"{model} has no corrections that words could be of use for")
+            cfg["words"] = known_words(words_of_text(words))
         if mean_with:
             mine, before, other = (
                 _model(pipeline, component)

@@ -35,8 +35,10 @@ from ..bridge.shim import torch_shim
 from ..formats.files import read_text
 from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, count, same_tokens
+from .articles import article_forms
 from .contractions import without_apostrophe
 from .edits import edits_of
+from .spelling import misspelt
 from .suggestions import Suggester
 
 _EMBEDDING = {"@architectures": "spacy-lal.WordAffixEmbed.v1", "word_width": 128, "affix_width": 32}
@@ -46,8 +48,8 @@ DEFAULT_MODEL = {
 }
 """The model of a component whose config names none."""
 
-CONTRACTION = "R:CONTR"
-"""The type of a contraction without its apostrophe."""
+CONTRACTION, ARTICLE, SPELLING = "R:CONTR", "R:DET", "R:SPELL"
+"""Types of a contraction without its apostrophe, of "a" before a vowel, and of a misspelling."""
 DOUBT = 0.05
 """Probability up to which an error doesn't affect the sentence's other words."""
 CERTAIN = 1.0 - 1e-9
@@ -61,6 +63,7 @@ WORD_COUNT = 3
 """How often a right word is there if others may be misspellings of it."""
 
 _WORD = re.compile(r"[^\W\d_]+")
+_ENTRY = re.compile(r"([^\W\d_]+) (\d+)")
 
 Probabilities = list[NDArray[numpy.float32]]
 
@@ -78,6 +81,8 @@ class ErrorDetector(WeightsPipe):
         weight finds more errors, with lower precision.
     error_cooccurrence: how much the most probable error of a sentence raises the probability of its
         other tokens (see `with_cooccurrence`); 0: the model's own probabilities.
+    misspelling_odds: by how much the odds grow that a word is wrong which isn't among the right
+        words, but like one of them (see `misspelt`); 1: the model's own probabilities.
     """
 
     def __init__(
@@ -90,6 +95,7 @@ class ErrorDetector(WeightsPipe):
         threshold: float = 0.5,
         error_weight: float = 1.0,
         error_cooccurrence: float = 0.0,
+        misspelling_odds: float = 1.0,
         scorer: Callable | None = None,
     ) -> None:
         _checked_threshold(threshold)
@@ -97,9 +103,13 @@ class ErrorDetector(WeightsPipe):
             raise ValueError(f"error_weight must be above 0, got {error_weight}")
         if not 0 <= error_cooccurrence < float("inf"):
             raise ValueError(f"error_cooccurrence must be from 0 on, got {error_cooccurrence}")
+        if not 1 <= misspelling_odds < float("inf"):
+            raise ValueError(f"misspelling_odds must be from 1 on, got {misspelling_odds}")
         self.spans_key = spans_key
         self.error_weight = error_weight
         self.error_cooccurrence = error_cooccurrence
+        self.misspelling_odds = misspelling_odds
+        self._made: tuple[list[str], list[str], Suggester] | None = None
         super().__init__(nlp.vocab, model, name, scorer, labels=[], threshold=threshold)
 
     def _outputs(self) -> dict[str, list[str]]:
@@ -133,8 +143,8 @@ class ErrorDetector(WeightsPipe):
         those that `warm_start` knows of the same types.
         warm_start: a trained pipeline; its detector's weights are copied where they fit, and every
         type begins as its `ERROR`, every edit as its type.
-        words: a text file, by whose words misspellings are corrected; None for the words that are
-            right in the training data.
+        words: a file of text, by whose words misspellings are corrected, or of lines of a word and
+            its count; None for the words that are right in the training data.
         Raises ValueError if no example has errors."""
         validate_get_examples(get_examples, f"{self.name}.initialize")
         counts = count(get_examples(), partial(read_errors, key=self.spans_key))
@@ -157,7 +167,7 @@ class ErrorDetector(WeightsPipe):
         self.cfg["labels"] = labels or [*known, *sorted((types | often) - set(known))]
         if any(EDIT in label for label in self.cfg["labels"]):
             seen = counts.names["words"] if words is None else words_of_text(Path(words))
-            self.cfg["words"] = [word for word, n in seen.most_common() if n >= WORD_COUNT]
+            self.cfg["words"] = known_words(seen)
         self._initialize_weights(get_examples, counts.sample, warm_start, nlp)
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
@@ -218,29 +228,41 @@ class ErrorDetector(WeightsPipe):
         of_type = numpy.zeros((len(rows), len(types)), "f")
         for k, label in enumerate(rows):
             of_type[k, types.index(type_of(label))] = 1.0
-        suggest = Suggester(rows, self.cfg["words"]) if "words" in self.cfg else None
+        suggest = self._suggester()
+        spelling = [k for k, label in enumerate(rows) if label == SPELLING]
         for doc, doc_probabilities in zip(docs, scores, strict=True):
             spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
+            words = [token.text for token in doc]
+            wrong = doc_probabilities[:, 1:].copy()
+            plain: dict[int, tuple[str, str]] = {}
+            if suggest is not None and suggest.english:
+                # these need no probabilities
+                forms = article_forms(doc)
+                wrong[numpy.ix_([*forms], suggest.articles)] = 0.0
+                plain |= {i: (ARTICLE, text) for i, text in forms.items() if text != words[i]}
+                plain |= {i: (CONTRACTION, text) for i, text in without_apostrophe(doc).items()}
             # as precise as a threshold, which may lie between two scores
-            errors = doc_probabilities[:, 1:].sum(1).astype(numpy.float64)
+            errors = wrong.sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
+            own = errors
             if self.error_cooccurrence:
                 starts = sentence_starts(doc, "split")
                 errors = with_cooccurrence(errors, starts, self.error_cooccurrence)
-            sums = doc_probabilities[:, 1:] @ of_type
+            if suggest is not None and self.misspelling_odds > 1 and spelling:
+                at = misspelt(words, suggest.rank)
+                wrong[at, spelling[0]] += raised(own[at], self.misspelling_odds) - own[at]
+                errors[at] = raised(errors[at], self.misspelling_odds)
+            sums = wrong @ of_type
             marked = {
                 i: types[int(sums[i].argmax())]
                 for i in numpy.flatnonzero((errors >= threshold) & ~spaces).tolist()
             }
             corrections, swapped = None, set[int]()
             if suggest is not None:
-                words = [token.text for token in doc]
-                apostrophes = without_apostrophe(doc) if suggest.english else {}
-                # what is plain needs no probabilities
-                marked = {i: of for i, of in marked.items() if i not in apostrophes}
-                corrections, swapped = suggest(words, marked, doc_probabilities[:, 1:])
-                for i, right in apostrophes.items():
-                    marked[i], errors[i] = CONTRACTION, 1.0
+                marked = {i: of for i, of in marked.items() if i not in plain}
+                corrections, swapped = suggest(words, marked, wrong)
+                for i, (of, right) in plain.items():
+                    marked[i], errors[i] = of, 1.0
                     corrections[i] = [Correction(right, 1.0)]
             set_errors(
                 doc,
@@ -251,6 +273,15 @@ class ErrorDetector(WeightsPipe):
                 begins={*range(len(doc))} - swapped,
                 corrections=corrections,
             )
+
+    def _suggester(self) -> Suggester | None:
+        """Return what makes corrections, None without any; it is made anew for other labels."""
+        if "words" not in self.cfg:
+            return None
+        labels, words = self.cfg["labels"], self.cfg["words"]
+        if self._made is None or self._made[0] is not labels or self._made[1] is not words:
+            self._made = labels, words, Suggester(labels, words)
+        return self._made[2]
 
 
 def read_errors(doc: Doc, counts: Counts, key: str) -> None:
@@ -268,10 +299,20 @@ def read_errors(doc: Doc, counts: Counts, key: str) -> None:
 
 
 def words_of_text(path: Path) -> Counter[str]:
-    """Return the counts of a text's words in small letters."""
-    return Counter(
-        word for line in read_text(path).split("\n") for word in _WORD.findall(line.lower())
-    )
+    """Return the counts of a text's words in small letters; a line of a word and a number is so
+    many of them."""
+    counts: Counter[str] = Counter()
+    for line in read_text(path).lower().split("\n"):
+        if entry := _ENTRY.fullmatch(line):
+            counts[entry[1]] += int(entry[2])
+        else:
+            counts.update(_WORD.findall(line))
+    return counts
+
+
+def known_words(counts: Counter[str]) -> list[str]:
+    """Return the right words by which misspellings are corrected, the most frequent first."""
+    return [word for word, count in counts.most_common() if count >= WORD_COUNT]
 
 
 def gold_edits(doc: Doc, key: str) -> list[str | None]:
@@ -329,9 +370,15 @@ def with_cooccurrence(
         others = numpy.minimum(others, CERTAIN)
         odds = others / (1.0 - others) * ((1.0 - DOUBT) / DOUBT)
         gain = numpy.maximum(1.0, odds) ** weight
-        raised = of_sentence * gain / (1.0 - of_sentence + of_sentence * gain)
-        found[start:end] = numpy.maximum(of_sentence, raised)
+        found[start:end] = numpy.maximum(of_sentence, raised(of_sentence, gain))
     return found
+
+
+def raised(
+    probabilities: NDArray[numpy.float64], gain: NDArray[numpy.float64] | float
+) -> NDArray[numpy.float64]:
+    """Return the probabilities whose odds are those of the given ones times the gain."""
+    return probabilities * gain / (1.0 - probabilities + probabilities * gain)
 
 
 def _checked_threshold(threshold: float) -> float:

@@ -1,12 +1,15 @@
 """Right words that a misspelling is like."""
 
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import log2
 
 from ..formats.parallel import in_common
 
 SHORTEST = 3
 """Letters of the shortest word that may be a misspelling of another."""
+PLAIN = re.compile(r"[a-z]{4,}")
+"""Matches words that are no names, acronyms or foreign words by their letters."""
 UNLIKE = 6.0
 """How many times as frequent a word is, as a power of two, that is as likely as one with a letter
 less in another place."""
@@ -30,6 +33,15 @@ def spelled(word: str, ranks: Mapping[str, int]) -> str | None:
             best = min(known, key=lambda one: (_cost(lower, one) + log2(ranks[one] + 2), one))
             return best.capitalize() if word[0].isupper() else best
     return None
+
+
+def misspelt(words: Sequence[str], ranks: Mapping[str, int]) -> list[int]:
+    """Return the indices of words in small letters that are like a right word, but none."""
+    return [
+        i
+        for i, word in enumerate(words)
+        if PLAIN.fullmatch(word) and spelled(word, ranks) is not None
+    ]
 
 
 def similar(word: str) -> Iterator[set[str]]:

@@ -28,6 +28,7 @@ class Suggester:
         self.labels = [label.partition(EDIT)[::2] for label in labels]
         # other languages have no "an"
         self.english = {"=a", "=an"} <= {edit for _, edit in self.labels}
+        self.articles = [k for k, (_, edit) in enumerate(self.labels) if edit in {"=a", "=an"}]
         self.rank = {word: k for k, word in enumerate(words)}
         # insertions before a word, and what stands in its place
         self.of = {

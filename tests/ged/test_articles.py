@@ -1,8 +1,9 @@
 """Articles against hand-written pairs."""
 
 import pytest
+import spacy
 
-from spacy_lal.ged.articles import with_articles
+from spacy_lal.ged.articles import article_forms, with_articles
 
 AN = """apple interesting unimportant uninvited unidentified umbrella usher utter urgent urban
 onerous hour honest honour heir hourly éclair Ügly old old-fashioned NGO MP FBI LCD X-ray x-ray F
@@ -37,3 +38,18 @@ def test_what_is_no_article():
     assert with_articles("", "apple") == ""
     assert with_articles("many a apple", "a") == "many an apple"
     assert with_articles("AN", "apple") == "AN"
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("I ate a apple and an hour later a pear", {2: "an", 5: "an", 8: "a"}),
+        ("A honest man met An user", {0: "An"}),
+        ("Vitamin A is good, a A grade is better", {5: "an"}),
+        ("let a be as a in b and a a result", {9: "a"}),
+        ('He said a "egg" and a-ha a', {}),
+        ("a F 16, an NATO member", {0: "an"}),
+    ],
+)
+def test_forms_in_a_text(text, forms):
+    assert article_forms(spacy.blank("en")(text)) == forms

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from spacy_lal.ged.spelling import similar, spelled
+from spacy_lal.ged.spelling import misspelt, similar, spelled
 
 WORDS = [
     *("the", "later", "house", "friend", "letter", "receive", "monday", "necessary"),
@@ -52,3 +52,8 @@ def test_similar_strings_by_all_pairs() -> None:
     for _ in range(500):
         other = "".join(rng.choices("bde", k=rng.randint(1, 5)))
         assert (other in near) == (distance("bed", other) == 1)
+
+
+def test_words_that_no_list_has() -> None:
+    words = ["The", "leter", "Leter", "their", "l3ter", "thier", "te", "xyzzy", "leterś"]
+    assert misspelt(words, RANKS) == [1, 5]
