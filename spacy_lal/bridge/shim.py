@@ -226,19 +226,20 @@ class TorchShim(Shim):
                     f"these are not the weights of this model: {name} is "
                     f"{have.get(name, 'missing')}, and should be {want.get(name, 'left out')}"
                 )
-        # as large as the tensors, which exist; parameters need no first values
         device = get_torch_default_device()
-        # `to_empty` calls `empty_like`, which for "meta" tensors imports sympy: 0.4 to 2 seconds
-        module = module._apply(lambda t: torch.empty(t.shape, dtype=t.dtype, device=device)).eval()
         # integers of 32 bits would lose some as float32
-        exact = {n: t.float() if t.is_floating_point() else t for n, t in tensors.items()}
-        module.load_state_dict(exact)
+        own = {
+            name: t.to(device, torch.float32 if t.is_floating_point() else t.dtype)
+            for name, t in tensors.items()
+        }
+        # not copied: they are the module's only memory
+        module.eval().load_state_dict(own, assign=True)
         # such as the numbers of positions
-        not_stored = [(name, b) for name, b in module.named_buffers() if name not in want]
-        if not_stored:
+        if not_stored := [name for name, _ in module.named_buffers() if name not in want]:
             fresh = dict(self._build(header).named_buffers())
-            for name, buffer in not_stored:
-                buffer.copy_(fresh[name])
+            for name in not_stored:
+                owner, _, buffer = name.rpartition(".")
+                setattr(module.get_submodule(owner), buffer, fresh[name].to(device))
         for name, tensor in module.state_dict().items():
             # values are finite if their sum is, which is a faster test
             if not tensor.float().sum().isfinite() and not tensor.isfinite().all():
