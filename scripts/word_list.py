@@ -16,7 +16,7 @@ from wasabi import msg
 
 from spacy_lal.formats.files import read_text, write_whole
 from spacy_lal.ged.component import WORD_COUNT as LEAST
-from spacy_lal.ged.spelling import PLAIN, similar
+from spacy_lal.ged.spelling import similar
 
 RARE = 25
 """A word that is so often in the text is right."""
@@ -41,7 +41,7 @@ def main(
         if word in right or count < LEAST:
             continue
         near = max((counts[other] for other in right.intersection(next(similar(word)))), default=0)
-        if PLAIN.fullmatch(word) and count < RARE and near > TIMES * count:
+        if count < RARE and near > TIMES * count:
             dropped += 1
         else:
             words[word] = count
