@@ -1,13 +1,10 @@
-"""Right English words and how often each is in a text, by which `gec_detector` knows misspellings.
-
-A word of a dictionary counts at least `LEAST`. Another word of the text, in small letters, is right
-unless it is rare and like a word of the dictionary that is much more frequent.
-"""
+"""Right words and how often each is in text, by which `gec_detector` knows misspellings."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -26,12 +23,17 @@ TIMES = 100
 _SMALL = re.compile(r"(?<![\w'’-])[a-z]+(?![\w'’-])")
 
 
-def main(
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def english(
     dictionary: Annotated[Path, typer.Argument(help="Lines that begin with a word.")],
     text: Annotated[Path, typer.Argument(help="Lines of text, plain or compressed.")],
     output: Annotated[Path, typer.Argument(help="Lines of a word and its count.")],
 ) -> None:
-    """Write the right words, the most frequent first."""
+    """Write the words of a dictionary and those of a text in small letters, except rare ones that
+    are like a word of the dictionary that is much more frequent."""
     entries = (line.split() for line in read_text(dictionary).split("\n"))
     right = {entry[0] for entry in entries if entry and entry[0].isalpha()}
     counts = Counter(_SMALL.findall(read_text(text)))
@@ -45,10 +47,33 @@ def main(
             dropped += 1
         else:
             words[word] = count
-    ranked = sorted(words.items(), key=lambda item: (-item[1], item[0]))
-    write_whole(output, "".join(f"{word} {count}\n" for word, count in ranked))
+    write(words, output)
     msg.good(f"{len(words):,} words in {output}; {dropped:,} look like misspellings")
 
 
+@app.command()
+def frequent(
+    lang: Annotated[str, typer.Argument(help="Language code of wordfreq.")],
+    output: Annotated[Path, typer.Argument(help="Lines of a word and a number, by rank.")],
+    most: Annotated[int, typer.Option(help="How many words.")] = 100_000,
+) -> None:
+    """Write the most frequent words of a language that the package wordfreq knows."""
+    try:
+        from wordfreq import top_n_list
+    except ImportError:
+        msg.fail("this needs wordfreq: pip install wordfreq", exits=1)
+    known = (word for word in top_n_list(lang, 2 * most) if word.isalpha())
+    words = {word: LEAST + most - k for k, word in enumerate(islice(known, most))}
+    write(words, output)
+    msg.good(f"{len(words):,} words in {output}")
+
+
+def write(words: dict[str, int], output: Path) -> None:
+    """Write words and counts, the most frequent first."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    ranked = sorted(words.items(), key=lambda item: (-item[1], item[0]))
+    write_whole(output, "".join(f"{word} {count}\n" for word, count in ranked))
+
+
 if __name__ == "__main__":
-    typer.run(main)
+    app()

@@ -23,7 +23,9 @@ def edit(
     ] = None,
     words: Annotated[
         Path | None,
-        typer.Option(help="Text or list of words: a detector corrects by them.", exists=True),
+        typer.Option(
+            help="Text or list of words that a detector knows misspellings by.", exists=True
+        ),
     ] = None,
     mean_with: Annotated[str, typer.Option(help="What MODEL's training began with.")] = "",
     component: Annotated[str, typer.Option(help="Of which the mean is.")] = "gec_detector",
@@ -52,10 +54,7 @@ def edit(
             if setting in stored:  # beside the weights: a detector's threshold
                 stored[setting] = value
         if words:
-            cfg = detector_of(nlp).cfg
-            if "words" not in cfg:
-                raise ValueError(f"{model} has no corrections that words could be of use for")
-            cfg["words"] = known_words(words_of_text(words))
+            detector_of(nlp).cfg["words"] = known_words(words_of_text(words))
         if mean_with:
             mine, before, other = (
                 _model(pipeline, component)

@@ -1,5 +1,6 @@
 """`gec_detector`: grammatical errors by attention over layers (Kaneko and Komachi 2019)."""
 
+import gzip
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -7,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 from numbers import Real
 from pathlib import Path
-from typing import cast
+from typing import Self, cast
 
 import numpy
 import torch
@@ -31,7 +32,7 @@ from ..annotations.grammar_errors import (
 )
 from ..annotations.span_groups import current_spans
 from ..batching.sentences import sentence_starts
-from ..bridge.shim import torch_shim
+from ..bridge.shim import naming, torch_shim
 from ..formats.files import read_text
 from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, count, same_tokens
@@ -57,6 +58,8 @@ CERTAIN = 1.0 - 1e-9
 
 RIGHT, ANY = "right", " *"
 """Names of a correct token's label, and, behind a type, of all labels of that type."""
+WORDS = "words.gz"
+"""Name of the file of right words."""
 EDIT_COUNT = 20
 """How often an edit is in the training data if it is a label."""
 WORD_COUNT = 3
@@ -229,7 +232,7 @@ class ErrorDetector(WeightsPipe):
         for k, label in enumerate(rows):
             of_type[k, types.index(type_of(label))] = 1.0
         suggest = self._suggester()
-        spelling = [k for k, label in enumerate(rows) if label == SPELLING]
+        spelling = [rows.index(label) for label in (SPELLING, ERROR) if label in rows]
         for doc, doc_probabilities in zip(docs, scores, strict=True):
             spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
             words = [token.text for token in doc]
@@ -249,7 +252,7 @@ class ErrorDetector(WeightsPipe):
                 starts = sentence_starts(doc, "split")
                 errors = with_cooccurrence(errors, starts, self.error_cooccurrence)
             if suggest is not None and self.misspelling_odds > 1 and spelling:
-                at = misspelt(words, suggest.rank)
+                at = misspelt(words, suggest.rank, suggest.letters)
                 wrong[at, spelling[0]] += raised(own[at], self.misspelling_odds) - own[at]
                 errors[at] = raised(errors[at], self.misspelling_odds)
             sums = wrong @ of_type
@@ -258,7 +261,7 @@ class ErrorDetector(WeightsPipe):
                 for i in numpy.flatnonzero((errors >= threshold) & ~spaces).tolist()
             }
             corrections, swapped = None, set[int]()
-            if suggest is not None:
+            if suggest is not None and suggest.corrects:
                 marked = {i: of for i, of in marked.items() if i not in plain}
                 corrections, swapped = suggest(words, marked, wrong)
                 for i, (of, right) in plain.items():
@@ -274,8 +277,28 @@ class ErrorDetector(WeightsPipe):
                 corrections=corrections,
             )
 
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write the component, with its right words in `words.gz`, a word a line."""
+        words = self.cfg.pop("words", None)
+        try:
+            super().to_disk(path, exclude=exclude)
+        finally:
+            if words is not None:
+                self.cfg["words"] = words
+        if words is not None and "cfg" not in exclude:
+            data = "".join(f"{word}\n" for word in words).encode()
+            (Path(path) / WORDS).write_bytes(gzip.compress(data, mtime=0))
+
+    def from_disk(self: Self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
+        """Read the output of `to_disk`. Raises ValueError, naming the file, if it is damaged."""
+        super().from_disk(path, exclude=exclude)
+        if (file := Path(path) / WORDS).is_file() and "cfg" not in exclude:
+            with naming(file):
+                self.cfg["words"] = gzip.decompress(file.read_bytes()).decode().split()
+        return self
+
     def _suggester(self) -> Suggester | None:
-        """Return what makes corrections, None without any; it is made anew for other labels."""
+        """Return what knows right words, None without any; it is made anew for other labels."""
         if "words" not in self.cfg:
             return None
         labels, words = self.cfg["labels"], self.cfg["words"]

@@ -1,6 +1,6 @@
 """Right words that a misspelling is like."""
 
-import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import log2
 
@@ -8,16 +8,22 @@ from ..formats.parallel import in_common
 
 SHORTEST = 3
 """Letters of the shortest word that may be a misspelling of another."""
-PLAIN = re.compile(r"[a-z]{4,}")
-"""Matches words that are no names, acronyms or foreign words by their letters."""
+PLAIN = 4
+"""Letters of the shortest word that is wrong if no list has it."""
 UNLIKE = 6.0
 """How many times as frequent a word is, as a power of two, that is as likely as one with a letter
 less in another place."""
-_LETTERS = "abcdefghijklmnopqrstuvwxyz'"
+LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _VOWELS = frozenset("aeiouy")
 
 
-def spelled(word: str, ranks: Mapping[str, int]) -> str | None:
+def letters_of(words: Sequence[str]) -> frozenset[str]:
+    """Return the letters of a language: besides `LETTERS` those that one word in 1,000 has."""
+    counts = Counter(letter for word in words for letter in set(word))
+    return LETTERS | {letter for letter, count in counts.items() if 1000 * count >= len(words)}
+
+
+def spelled(word: str, ranks: Mapping[str, int], letters: Collection[str] = LETTERS) -> str | None:
     """Return the most likely right word for a misspelling; None if the word is right or like no
     other.
 
@@ -28,27 +34,33 @@ def spelled(word: str, ranks: Mapping[str, int]) -> str | None:
     lower = word.lower()
     if lower in ranks or len(word) < SHORTEST or not word.isalpha():
         return None
-    for near in similar(lower):
+    for near in similar(lower, letters):
         if known := near & ranks.keys():
             best = min(known, key=lambda one: (_cost(lower, one) + log2(ranks[one] + 2), one))
             return best.capitalize() if word[0].isupper() else best
     return None
 
 
-def misspelt(words: Sequence[str], ranks: Mapping[str, int]) -> list[int]:
-    """Return the indices of words in small letters that are like a right word, but none."""
+def misspelt(
+    words: Sequence[str], ranks: Mapping[str, int], letters: Collection[str] = LETTERS
+) -> list[int]:
+    """Return the indices of words that are like a right word, but none. Names, acronyms and foreign
+    words, by their letters, are not among them."""
     return [
         i
         for i, word in enumerate(words)
-        if PLAIN.fullmatch(word) and spelled(word, ranks) is not None
+        if len(word) >= PLAIN
+        and word.islower()
+        and all(letter in letters for letter in word)
+        and spelled(word, ranks, letters) is not None
     ]
 
 
-def similar(word: str) -> Iterator[set[str]]:
+def similar(word: str, letters: Collection[str] = LETTERS) -> Iterator[set[str]]:
     """Yield the strings that differ from a word by one letter, left out, added, another, or swapped
     with the next; then those that differ by two, one of which is a likely slip."""
-    yield _near([word])
-    yield _near(_slips(word))
+    yield _near([word], letters)
+    yield _near(_slips(word), letters)
 
 
 def _slips(word: str) -> set[str]:
@@ -59,14 +71,14 @@ def _slips(word: str) -> set[str]:
     return found | {a + c + b[1:] for a, b in cuts if b[0] in _VOWELS for c in _VOWELS}
 
 
-def _near(words: Collection[str]) -> set[str]:
+def _near(words: Collection[str], letters: Collection[str]) -> set[str]:
     near: set[str] = set()
     for word in words:
         cuts = [(word[:k], word[k:]) for k in range(len(word) + 1)]
         near |= {a + b[1:] for a, b in cuts if b}
         near |= {a + b[1] + b[0] + b[2:] for a, b in cuts if b[1:]}
-        near |= {a + c + b[1:] for a, b in cuts if b for c in _LETTERS}
-        near |= {a + c + b for a, b in cuts for c in _LETTERS}
+        near |= {a + c + b[1:] for a, b in cuts if b for c in letters}
+        near |= {a + c + b for a, b in cuts for c in letters}
     return near.difference(words)
 
 

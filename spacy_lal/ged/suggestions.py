@@ -8,7 +8,7 @@ from ..annotations.grammar_errors import EDIT, Correction, is_missing, is_unnece
 from ..formats.edit_kinds import related
 from .articles import with_articles
 from .edits import PAIRS, SWAP, edited
-from .spelling import spelled
+from .spelling import letters_of, spelled
 
 MOST = 3
 """Most suggestions for an error."""
@@ -16,6 +16,8 @@ LEAST = 0.05
 """Least probability of a suggestion."""
 TRIED = 0.01
 """Least probability of an edit that is tried, given that there is an error."""
+MOST_FREQUENT = 5_000
+"""Words that have the letters of a language; rarer ones may be foreign."""
 INFLECTED = {"VERB", "NOUN"}
 """Kinds of errors in forms of one word."""
 
@@ -30,6 +32,8 @@ class Suggester:
         self.english = {"=a", "=an"} <= {edit for _, edit in self.labels}
         self.articles = [k for k, (_, edit) in enumerate(self.labels) if edit in {"=a", "=an"}]
         self.rank = {word: k for k, word in enumerate(words)}
+        self.letters = letters_of(words[:MOST_FREQUENT])
+        self.corrects = any(edit for _, edit in self.labels)
         # insertions before a word, and what stands in its place
         self.of = {
             missing: [k for k, (type, _) in enumerate(self.labels) if is_missing(type) == missing]
@@ -88,7 +92,7 @@ class Suggester:
             return made if made is None or edit[0] != "-" or self._fits(word, made, type) else None
         if is_unnecessary(type):
             return ""
-        return spelled(word, self.rank) if type.endswith(("SPELL", "INFL")) else None
+        return spelled(word, self.rank, self.letters) if type.endswith(("SPELL", "INFL")) else None
 
     def _fits(self, word: str, made: str, type: str) -> bool:
         """Whether another ending makes a known word, and of verbs and nouns a form of the same."""

@@ -68,12 +68,20 @@ def test_edit_gives_a_detector_other_words(tmp_path: Path) -> None:
     command = ["edit", str(tmp_path / "model"), str(tmp_path / "new"), "--words"]
     assert CliRunner().invoke(app, [*command, str(tmp_path / "words.txt")]).exit_code == 0
     assert spacy.load(tmp_path / "new").get_pipe("gec_detector").cfg["words"] == ["apple", "pear"]
-    nlp.get_pipe("gec_detector").cfg.pop("words")
-    nlp.to_disk(tmp_path / "model")
-    command[2] = str(tmp_path / "none")
-    result = CliRunner().invoke(app, [*command, str(tmp_path / "words.txt")])
-    assert result.exit_code
-    assert "no corrections" in result.output + result.stderr
+    (tmp_path / "new/gec_detector/words.gz").write_bytes(b"no gzip")
+    with pytest.raises(ValueError, match=r"words\.gz: damaged"):
+        spacy.load(tmp_path / "new")
+
+
+def test_errors_without_kinds_have_no_suggestions() -> None:
+    nlp = detector(misspelling_odds=36.0)
+    # "schön", in a language with more letters
+    nlp.get_pipe("gec_detector").cfg.update(labels=["ERROR"], words=["schön", "wrote"])
+    doc = found_in(nlp, ["wir", "schönn", "schon", "wrote"], [[0.0], [0.2], [0.2], [0.2]])
+    assert [(e.span.text, e.label, e.suggestions) for e in grammar_errors(doc)] == [
+        ("schönn", "ERROR", ()),
+        ("schon", "ERROR", ()),
+    ]
 
 
 def test_right_words_of_a_dictionary_and_a_text(tmp_path: Path) -> None:
@@ -81,12 +89,14 @@ def test_right_words_of_a_dictionary_and_a_text(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text(often + "once twice twice twice co-op McVitie\n")
     (tmp_path / "dictionary.txt").write_text("receive 9\nodour 8\nrare 1\nodd's 1\n")
     names = ("dictionary.txt", "text.txt", "out.txt")
-    subprocess.run([sys.executable, SCRIPT, *(tmp_path / name for name in names)], check=True)
+    subprocess.run(
+        [sys.executable, SCRIPT, "english", *(tmp_path / name for name in names)], check=True
+    )
     words = (tmp_path / "out.txt").read_text().split("\n")
     # "recieve" is a hundred times rarer, "odor" isn't, "once" is there once
     assert words == ["receive 500", "selfie 5", "odor 3", "odour 3", "rare 3", "twice 3", ""]
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(ValueError, match="misspelling_odds must be from 1 on, got 0.5"):
+    with pytest.raises(ValueError, match=r"misspelling_odds must be from 1 on, got 0\.5"):
         detector(misspelling_odds=0.5)

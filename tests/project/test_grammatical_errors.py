@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from string import ascii_lowercase
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -139,7 +141,12 @@ def test_train_realec(project: Path, run_here: Callable[..., str]) -> None:
     assert len(detected(project / "projects/realec/metrics/test.json")) == 1
 
 
-def test_train_multiged(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+def test_train_multiged(
+    project: Path,
+    tmp_path: Path,
+    run_here: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """German, with edited text to train on; then Italian, without."""
     lang, name = "de", "german/de_falko-merlin"
     for part in ("train", "dev"):
@@ -156,6 +163,9 @@ def test_train_multiged(project: Path, tmp_path: Path, run_here: Callable[..., s
         "epoch_words": "200",
         "train_options": f"{FEW_STEPS} {DETECTOR} {EMBEDDED}",
     }
+    known = ModuleType("wordfreq")
+    known.top_n_list = lambda lang, most: ["walk", "he's", "station", "now"]  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "wordfreq", known)
     run_here("make-edited", "projects/multiged", lang=lang, data=str(tmp_path / name), **given)
     here = project / "projects/multiged"
     trained = spacy.load(here / f"training/{lang}-chosen")
@@ -182,6 +192,8 @@ def test_train_multiged(project: Path, tmp_path: Path, run_here: Callable[..., s
     assert weight_types(path) == {torch.float16, torch.int8, torch.float32}
     text = "He walk to the station now."
     assert error_scores(packed(text)) == pytest.approx(error_scores(trained(text)), abs=0.02)
+    assert packed.get_pipe("gec_detector").cfg["words"] == ["walk", "station", "now"]
+    assert packed.get_pipe("gec_detector").misspelling_odds == 35
     threshold = packed.get_pipe("gec_detector").cfg["threshold"]
     component = packed.config["components"]["gec_detector"]
     assert component["threshold"] == pytest.approx(threshold, abs=1e-12)
@@ -240,7 +252,9 @@ def test_make_en_lal_ged_md(project: Path, tmp_path: Path, run_here: Callable[..
             correct = project / "projects/realec/corpus/open/edited.spacy"
             shutil.copy(correct, edited / f"{kind}-{half}.spacy")
     mean_folder = "projects/realec/training/open-md-mean"
-    run_here("make-en-lal-ged-md", md_most_marked="0.1", md_detector=mean_folder)
+    (tmp_path / "words.txt").write_text("apples 7\nmarket 4\n")
+    words = {"md_words": str(tmp_path / "words.txt")}
+    run_here("make-en-lal-ged-md", md_most_marked="0.1", md_detector=mean_folder, **words)
     assert len(detected(project / "metrics/en-lal-ged-md-edited.json")) == 4
     path = project / "packages/en_lal_ged_md"
     assert set(srsly.read_json(path / "meta.json")["performance"]) == {"ged_p", "ged_r", "ged_f05"}
