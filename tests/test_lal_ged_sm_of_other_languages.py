@@ -11,7 +11,8 @@ from spacy.language import Language
 WRONG = {
     "it": [
         ("Perche non vieni con noi?", "Perche"),
-        ("I miei amici abita a Milano.", "abita"),
+        ("Ti scrivo qundo arrivo.", "qundo"),
+        ("Ti aspeto a casa mia.", "aspeto"),
         ("Ho bisogno di un lavoro perchè non ho soldi.", "perchè"),
     ],
     "de": [
@@ -20,17 +21,16 @@ WRONG = {
     ],
     "cs": [
         ("Mám rad českou literaturu.", "rad"),
-        ("Včera jsem byl v kinu.", "kinu"),
-        ("Nevim, kde bydlíš.", "Nevim"),
+        ("Už nevim, kde bydlíš.", "nevim"),
     ],
 }
 SUSPICIOUS = {
-    "it": [("Ti scrivo qundo arrivo.", "qundo"), ("Ti aspeto a casa mia.", "aspeto")],
+    "it": [("I miei amici abita a Milano.", "abita")],
     "de": [
         ("Ich schreibe dir einen breif.", "breif"),
         ("Ich habe drei jahre in Berlin gewohnt.", "jahre"),
     ],
-    "cs": [],
+    "cs": [("Včera jsem byl v kinu.", "kinu"), ("Nevim, kde bydlíš.", "Nevim")],
 }
 RIGHT = {
     "de": [
@@ -103,6 +103,7 @@ def test_what_is_in_it(nlp: Language) -> None:
     assert nlp.meta["license"] == "CC BY-SA 4.0"
     names = [source["name"] for source in nlp.meta["sources"]]
     assert "MultiGED" in names[0]
+    assert "frequent words" in names.pop()
     assert all("nothing is trained on it" in name or "edited text" in name for name in names[1:])
     assert "threshold" in nlp.meta["notes"]
     assert nlp.pipe_names == ["gec_detector"]

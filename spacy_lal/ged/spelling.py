@@ -14,6 +14,7 @@ UNLIKE = 6.0
 """How many times as frequent a word is, as a power of two, that is as likely as one with a letter
 less in another place."""
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
+"""Letters that misspellings have in every language."""
 _VOWELS = frozenset("aeiouy")
 
 
