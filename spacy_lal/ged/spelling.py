@@ -8,6 +8,8 @@ from ..formats.parallel import in_common
 
 SHORTEST = 3
 """Letters of the shortest word that may be a misspelling of another."""
+LONGEST = 30
+"""Letters of the longest: the number of like strings grows with the square."""
 PLAIN = 4
 """Letters of the shortest word that is wrong if no list has it."""
 UNLIKE = 6.0
@@ -33,7 +35,7 @@ def spelled(word: str, ranks: Mapping[str, int], letters: Collection[str] = LETT
     slips, and the first letter is seldom wrong.
     """
     lower = word.lower()
-    if lower in ranks or len(word) < SHORTEST or not word.isalpha():
+    if lower in ranks or not SHORTEST <= len(word) <= LONGEST or not word.isalpha():
         return None
     for near in similar(lower, letters):
         if known := near & ranks.keys():

@@ -28,6 +28,7 @@ RANKS = {word: k * 40 for k, word in enumerate(WORDS)}
         ("house", None),
         ("xyzzy", None),
         ("te", None),
+        ("leter" * 10_000, None),
         ("l3ter", None),
     ],
 )
