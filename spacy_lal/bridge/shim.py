@@ -207,8 +207,8 @@ class TorchShim(Shim):
         return {name: t.detach().contiguous() for name, t in self._model.state_dict().items()}
 
     def load(self, header: Header, tensors: dict[str, Tensor]) -> None:
-        """Builds the module from its header with these parameters. Raises ValueError if they do not
-        fit or are not finite, before the module takes memory."""
+        """Builds the module from its header with these parameters, which become its own. Raises
+        ValueError if they do not fit or are not finite, before the module takes memory."""
         try:
             _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
             # a damaged header may specify endless layers; some tensors are made twice
@@ -229,7 +229,7 @@ class TorchShim(Shim):
         device = get_torch_default_device()
         # integers of 32 bits would lose some as float32
         own = {
-            name: t.to(device, torch.float32 if t.is_floating_point() else t.dtype)
+            name: t.to(device, torch.float32 if t.is_floating_point() else t.dtype).contiguous()
             for name, t in tensors.items()
         }
         # not copied: they are the module's only memory

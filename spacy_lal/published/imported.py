@@ -125,7 +125,7 @@ def published_pipeline(
     factory = "lal_dependency" if format == "supar-dependency" else "lal_constituency"
     pipe = cast(ParserPipe, nlp.add_pipe(factory, config={"model": model, **config}))
     try:
-        torch_shim(pipe.model).load(header, state)
+        torch_shim(pipe.model).load(header, {name: t.clone() for name, t in state.items()})
     except ValueError as error:
         raise ValueError(f"{source}: {error}".replace("\n", " ")) from error
     pipe.cfg |= {kind: list(outputs.get(kind, ())) for kind in pipe.kinds}
