@@ -26,6 +26,7 @@ from ..annotations.grammar_errors import (
     ERRORS_KEY,
     Correction,
     get_errors,
+    is_missing,
     set_errors,
     span_corrections,
     type_of,
@@ -39,6 +40,7 @@ from ..pipeline.examples import Counts, count, same_tokens
 from .articles import article_forms
 from .contractions import without_apostrophe
 from .edits import edits_of
+from .phrases import Phrase, wrong_phrases
 from .spelling import misspelt
 from .suggestions import Suggester
 
@@ -238,12 +240,16 @@ class ErrorDetector(WeightsPipe):
             words = [token.text for token in doc]
             wrong = doc_probabilities[:, 1:].copy()
             plain: dict[int, tuple[str, str]] = {}
+            phrases: list[Phrase] = []
             if suggest is not None and suggest.english:
                 # these need no probabilities
                 forms = article_forms(doc)
                 wrong[numpy.ix_([*forms], suggest.articles)] = 0.0
                 plain |= {i: (ARTICLE, text) for i, text in forms.items() if text != words[i]}
                 plain |= {i: (CONTRACTION, text) for i, text in without_apostrophe(doc).items()}
+                phrases = list(wrong_phrases(doc))
+                # where "to" is missing, "explain" is right
+                wrong[[phrase.start - 1 for phrase in phrases if is_missing(phrase.type)]] = 0.0
             # as precise as a threshold, which may lie between two scores
             errors = wrong.sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
@@ -267,12 +273,20 @@ class ErrorDetector(WeightsPipe):
                 for i, (of, right) in plain.items():
                     marked[i], errors[i] = of, 1.0
                     corrections[i] = [Correction(right, 1.0)]
+                for start, end, of, text in phrases:
+                    corrections.pop(start, None)
+                    if text is not None:
+                        corrections[start] = [Correction(text, 1.0)]
+                    marked |= dict.fromkeys(range(start, end), of)
+                    errors[start:end] = 1.0
+                    swapped.difference_update(range(start, end + 1))
+                    swapped.update(range(start + 1, end))
             set_errors(
                 doc,
                 [marked.get(i, CORRECT) for i in range(len(doc))],
                 errors.tolist(),
                 key=self.spans_key,
-                # the model judges each word by itself, but two change places together
+                # the model judges each word by itself, but some are wrong together
                 begins={*range(len(doc))} - swapped,
                 corrections=corrections,
             )

@@ -59,6 +59,23 @@ def test_the_next_word_decides_whether_an_article_is_wrong() -> None:
     assert (error.span.start, error.label, error.suggestions) == (4, "R:DET", (("an", 1.0),))
 
 
+def test_a_wrong_phrase_is_one_error() -> None:
+    rows = [[0.0, 0.0, 0.0, 0.6, 0.0]] * 4 + [[0.0] * 5] * 4
+    words = ["we", "enjoy", "to", "swim", "explain", "me", "the", "pear"]
+    rows[4] = [0.0, 0.0, 0.0, 0.8, 0.0]
+    doc = found_in(detector(), words, rows)
+    # "explain" is right if "to" is missing behind it
+    assert [
+        (e.span.text, e.label, [of[0] for of in e.suggestions]) for e in grammar_errors(doc)
+    ] == [
+        ("we", "R:NOUN", []),
+        ("enjoy", "R:NOUN", []),
+        ("to swim", "R:VERB:FORM", ["swimming"]),
+        ("me", "M:PREP", ["to me"]),
+    ]
+    assert doc._.corrected == "we enjoy swimming explain to me the pear "
+
+
 def test_edit_gives_a_detector_other_words(tmp_path: Path) -> None:
     nlp = detector()
     nlp.initialize(lambda: agreement_examples(nlp, 20))
