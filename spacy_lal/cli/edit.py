@@ -27,21 +27,14 @@ def edit(
             help="Text or list of words that a detector knows misspellings by.", exists=True
         ),
     ] = None,
-    mean_with: Annotated[
-        list[str] | None,
-        typer.Option(help="What MODEL's training began with, or others that began so; repeat it."),
-    ] = None,
+    mean_with: Annotated[str, typer.Option(help="What MODEL's training began with.")] = "",
     component: Annotated[str, typer.Option(help="Of which the mean is.")] = "gec_detector",
-    share: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Of the other in the mean, if not all are equal."),
-    ] = None,
+    share: Annotated[float, typer.Option(min=0, max=1, help="Of the other in the mean.")] = 0.5,
 ) -> None:
     """Write MODEL to OUTPUT with other settings (--set), words or weights (--mean-with).
 
     The mean of a training's final and initial weights (Wortsman et al. 2022, Model soups) forgets
-    less of earlier training; that of several trainings which began with the same weights has
-    learned from all their texts. The others' weights of parts that only MODEL has, such as further
+    less of earlier training. The initial weights of parts that only MODEL has, such as further
     words, are those of `warm_start`.
     """
     from ..bridge.warm_start import mean_weights
@@ -51,12 +44,9 @@ def edit(
 
     with clear_errors("edit", Path(model)):
         changed = dict(_setting(text) for text in settings or ())
-        others = mean_with or []
-        if not (changed or others or words):
+        if not (changed or mean_with or words):
             raise ValueError("nothing to change: give --set, --words or --mean-with")
-        if share is not None and len(others) != 1:
-            raise ValueError("--share is for one --mean-with: of several, all count the same")
-        check_folder(output, [Path(model), *map(Path, others)])
+        check_folder(output, [Path(model), *([Path(mean_with)] if mean_with else [])])
         nlp = load_pipeline(model, config=changed)
         for place, value in changed.items():
             name, _, setting = place.removeprefix("components.").rpartition(".")
@@ -65,14 +55,13 @@ def edit(
                 stored[setting] = value
         if words:
             detector_of(nlp).cfg["words"] = known_words(words_of_text(words))
-        for count, path in enumerate(others, start=2):
-            mine, again, other = (
+        if mean_with:
+            mine, before, other = (
                 _model(pipeline, component)
-                for pipeline in (nlp, load_pipeline(model), load_pipeline(path))
+                for pipeline in (nlp, load_pipeline(model), load_pipeline(mean_with))
             )
-            # the mean of the ones before grows by one
-            taken, total = mean_weights(mine, again, other, 1 / count if share is None else share)
-            msg.info(f"the mean of {taken:,} of {total:,} weights, which {path} has, too")
+            taken, total = mean_weights(mine, before, other, share)
+            msg.info(f"the mean of {taken:,} of {total:,} weights, which both have")
         nlp.to_disk(output)
     msg.good(str(output))
 

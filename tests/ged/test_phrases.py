@@ -40,6 +40,7 @@ I [am|] agree with you. He [said|?] me that she [has|?] six years old.
 There [have|?] many cats. I [am|was] born here.
 Everybody [are|is] here, and someone [want|wants] it.
 I would like [meet|to meet] them.
+[According to me|In my opinion] it is [an other|another] thing, so congratulate her [for|on] it.
 They think about [to leave|leaving] without [to pay|paying].
 This is [more better|better], the [most best|best].
 """
