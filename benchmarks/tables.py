@@ -43,11 +43,6 @@ ROLES = {
     ("lisa", "gold"): "LISA, gold parses",
 }
 OTHER_DECODERS = ("probabilities", "viterbi", "greedy")
-POOLINGS = {
-    "attention": "attention over layers (MHMLA)",
-    "last": "last layer alone",
-    "average": "mean of the layers (AvgL)",
-}
 SCORES = {
     "dev F1": ("dev", "const_evalb_f"),
     "test F1": ("test", "const_evalb_f"),
@@ -168,35 +163,6 @@ def _ablation(
     shown = [k for k, title in enumerate(header) if title not in without]
     header, *lines = ([cells[k] for k in shown] for cells in (header, *lines))
     return f"### {table['title']}\n\n{markdown(header, lines)}"
-
-
-# one setting of the detector: ged_rows.json
-
-
-OF_TOKENS = {
-    "f05": "F0.5",
-    "p": "precision",
-    "r": "recall",
-    "best_f05": "F0.5 at its best threshold",
-}
-
-
-def detectors(
-    name: str,
-    setting: str,
-    values: list[str],
-    table: Path = TABLE,
-    *,
-    scores: Collection[str] = tuple(OF_TOKENS),
-) -> str:
-    """Return a row for every value: the mean over seeds and its standard deviation."""
-    lines = []
-    for value in values:
-        runs = results.read(table, f"ged/{name}/{setting}-{value}-").values()
-        found = [run["results"][0] for run in runs]
-        cells = [spread([r[key] for r in found]) for key in scores]
-        lines.append([POOLINGS.get(value, value), str(len(found)), *cells])
-    return markdown([setting, "seeds", *(OF_TOKENS[key] for key in scores)], lines)
 
 
 # self-attention with and without syntax: srl_rows.json

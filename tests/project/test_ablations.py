@@ -150,4 +150,3 @@ def test_the_page_describes_the_model_that_ran() -> None:
     text = " ".join((ROOT / "docs/results.md").read_text("utf8").split())
     heads = f"{encoder['heads']} heads of {encoder['projection_width']} features instead"
     assert f"a BiLSTM of {width} below, {heads}" in text
-    assert f"through projections to {encoder['projection_width']} features a head" in text
