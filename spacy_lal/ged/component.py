@@ -239,17 +239,19 @@ class ErrorDetector(WeightsPipe):
             spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
             words = [token.text for token in doc]
             wrong = doc_probabilities[:, 1:].copy()
-            plain: dict[int, tuple[str, str]] = {}
-            phrases: list[Phrase] = []
+            ruled: list[Phrase] = []
             if suggest is not None and suggest.english:
                 # these need no probabilities
                 forms = article_forms(doc)
                 wrong[numpy.ix_([*forms], suggest.articles)] = 0.0
-                plain |= {i: (ARTICLE, text) for i, text in forms.items() if text != words[i]}
-                plain |= {i: (CONTRACTION, text) for i, text in without_apostrophe(doc).items()}
-                phrases = list(wrong_phrases(doc))
+                ruled += (
+                    Phrase(i, i + 1, ARTICLE, text) for i, text in forms.items() if text != words[i]
+                )
+                contractions = without_apostrophe(doc).items()
+                ruled += (Phrase(i, i + 1, CONTRACTION, text) for i, text in contractions)
+                ruled += wrong_phrases(doc)
                 # where "to" is missing, "explain" is right
-                wrong[[phrase.start - 1 for phrase in phrases if is_missing(phrase.type)]] = 0.0
+                wrong[[phrase.start - 1 for phrase in ruled if is_missing(phrase.type)]] = 0.0
             # as precise as a threshold, which may lie between two scores
             errors = wrong.sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
@@ -268,18 +270,13 @@ class ErrorDetector(WeightsPipe):
             }
             corrections, swapped = None, set[int]()
             if suggest is not None and suggest.corrects:
-                marked = {i: of for i, of in marked.items() if i not in plain}
+                known = {i for phrase in ruled for i in range(phrase.start, phrase.end)}
+                marked = {i: of for i, of in marked.items() if i not in known}
                 corrections, swapped = suggest(words, marked, wrong)
-                for i, (of, right) in plain.items():
-                    marked[i], errors[i] = of, 1.0
-                    corrections[i] = [Correction(right, 1.0)]
-                for start, end, of, text in phrases:
-                    corrections.pop(start, None)
-                    if text is not None:
-                        corrections[start] = [Correction(text, 1.0)]
+                for start, end, of, text in ruled:
                     marked |= dict.fromkeys(range(start, end), of)
                     errors[start:end] = 1.0
-                    swapped.difference_update(range(start, end + 1))
+                    corrections[start] = [] if text is None else [Correction(text, 1.0)]
                     swapped.update(range(start + 1, end))
             set_errors(
                 doc,

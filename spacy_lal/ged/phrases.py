@@ -58,20 +58,22 @@ def english_phrases() -> Patterns:
 
 def wrong_phrases(doc: Doc) -> Iterator[Phrase]:
     """Yield the wrong phrases of a Doc whose words are in small letters, but for the first one of a
-    sentence: others may be names."""
+    sentence: others may be names. No token is in two of them."""
     begins = set(sentence_starts(doc, "split"))
     # a token is what stands between two spaces, so patterns don't reach into the next sentence
     words = [f"{token.lower_} " for token in doc]
     words = ["\n" + word if i in begins else word for i, word in enumerate(words)]
     ends = list(accumulate(map(len, words)))
     text = "".join(words)
-    known = english_phrases()
+    known, taken = english_phrases(), set[int]()
     for pattern, type, right in known.patterns:
         for match in pattern.finditer(text):
             start, end = (bisect_right(ends, at) for at in match.span("wrong"))
             # the group ends before a space, which belongs to its last token
             span = doc[start : end + 1]
-            if all(token.is_lower or token.i in begins for token in span):
+            free = taken.isdisjoint(range(start, end + 1))
+            if free and all(token.is_lower or token.i in begins for token in span):
+                taken.update(range(start, end + 1))
                 made = _right(match["wrong"].split(), right, known)
                 made = made.capitalize() if made and span[0].is_title else made
                 yield Phrase(start, end + 1, type, made)
