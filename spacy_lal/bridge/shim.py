@@ -405,12 +405,15 @@ def model_to_disk(model: Model, folder: Path) -> None:
 
 
 def model_from_disk(model: Model, folder: Path) -> None:
-    """Undoes `model_to_disk`. Raises ValueError, naming the file, for files that don't fit."""
+    """Undoes `model_to_disk`, or reads Thinc's file with all weights, as spaCy's components write
+    it. Raises ValueError, naming the file, for files that don't fit."""
+    before = [(shim, shim._model) for _, shim in torch_shims(model)]
     with naming(folder / MODEL), configured(model):
         model.from_disk(folder / MODEL)
-    if not (folder / WEIGHTS).exists():
+    if (folder / WEIGHTS).exists():
+        load_weights(model, folder / WEIGHTS)
+    elif not before or any(shim._model is module for shim, module in before):
         raise ValueError(f"{folder / WEIGHTS}: no such file; the weights are missing")
-    load_weights(model, folder / WEIGHTS)
 
 
 @contextlib.contextmanager

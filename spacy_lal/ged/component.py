@@ -251,7 +251,8 @@ class ErrorDetector(WeightsPipe):
                 ruled += (Phrase(i, i + 1, CONTRACTION, text) for i, text in contractions)
                 ruled += wrong_phrases(doc)
                 # where "to" is missing, "explain" is right
-                wrong[[phrase.start - 1 for phrase in ruled if is_missing(phrase.type)]] = 0.0
+                before = [p.start - 1 for p in ruled if p.start and is_missing(p.type)]
+                wrong[before] = 0.0
             # as precise as a threshold, which may lie between two scores
             errors = wrong.sum(1).astype(numpy.float64)
             errors[spaces] = 0.0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from spacy.tokens import Doc
 
-from ..artificial_errors.english import regular
+from ..artificial_errors.english import plural, regular
 from ..batching.sentences import sentence_starts
 
 
@@ -29,31 +29,46 @@ class Phrase(NamedTuple):
     right: str | None
 
 
-class Patterns(NamedTuple):
-    """Patterns with their types and what makes the right words; entries of lists, as
-    "went": "gone"; verbs whose last consonant doubles."""
+class Pattern(NamedTuple):
+    """A pattern, its type, what makes the right words, and its lists' pairs, as "went": "gone"."""
 
-    patterns: list[tuple[re.Pattern[str], str, str | None]]
+    regex: re.Pattern[str]
+    type: str
+    right: str | None
     pairs: dict[str, str]
+
+
+class Patterns(NamedTuple):
+    """All patterns; past forms by participles; verbs whose last consonant doubles."""
+
+    patterns: list[Pattern]
+    pasts: dict[str, str]
     doubled: frozenset[str]
+
+
+LONGEST = 40
+"""Letters of the longest words that patterns read."""
 
 
 @cache
 def english_phrases() -> Patterns:
     """Return the patterns of english_phrases.toml."""
     data = tomllib.loads(files(__package__).joinpath("english_phrases.toml").read_text("utf8"))
+    # the second word of a pair, or the entry itself
     lists = {
-        name: [entry.split() for entry in text.split(",")] for name, text in data["lists"].items()
+        name: {(words := entry.split())[0]: words[-1] for entry in text.split(",")}
+        for name, text in data["lists"].items()
     }
-    choices = {name: "|".join(re.escape(entry[0]) for entry in of) for name, of in lists.items()}
+    choices = {name: "|".join(map(re.escape, of)) for name, of in lists.items()}
     patterns = []
     for of in data["patterns"]:
-        text = re.sub(r"(?<!\?P)<(\w+)>", lambda name: f"(?:{choices[name[1]]})", of["pattern"])
-        patterns.append(
-            (re.compile(rf"(?<![^ \n]){text}", re.MULTILINE), of["type"], of.get("right"))
-        )
-    pairs = {entry[0]: entry[1] for of in lists.values() for entry in of if len(entry) == 2}
-    return Patterns(patterns, pairs, frozenset(entry[0] for entry in lists["doubled"]))
+        named = re.compile(r"(?<!\?P)<(\w+)>")
+        regex = named.sub(lambda name: f"(?:{choices[name[1]]})", of["pattern"])
+        pairs = {k: v for name in named.findall(of["pattern"]) for k, v in lists[name].items()}
+        compiled = re.compile(rf"(?<![^ \n]){regex}", re.MULTILINE)
+        patterns.append(Pattern(compiled, of["type"], of.get("right"), pairs))
+    pasts = {participle: past for past, participle in lists["participle"].items()}
+    return Patterns(patterns, pasts, frozenset(lists["doubled"]))
 
 
 def wrong_phrases(doc: Doc) -> Iterator[Phrase]:
@@ -61,32 +76,42 @@ def wrong_phrases(doc: Doc) -> Iterator[Phrase]:
     sentence: others may be names. No token is in two of them."""
     begins = set(sentence_starts(doc, "split"))
     # a token is what stands between two spaces, so patterns don't reach into the next sentence
-    words = [f"{token.lower_} " for token in doc]
+    words = [f"{token.lower_} " if len(token) <= LONGEST else "_ " for token in doc]
     words = ["\n" + word if i in begins else word for i, word in enumerate(words)]
     ends = list(accumulate(map(len, words)))
     text = "".join(words)
     known, taken = english_phrases(), set[int]()
-    for pattern, type, right in known.patterns:
-        for match in pattern.finditer(text):
+    for pattern in known.patterns:
+        for match in pattern.regex.finditer(text):
             start, end = (bisect_right(ends, at) for at in match.span("wrong"))
             # the group ends before a space, which belongs to its last token
             span = doc[start : end + 1]
             free = taken.isdisjoint(range(start, end + 1))
             if free and all(token.is_lower or token.i in begins for token in span):
                 taken.update(range(start, end + 1))
-                made = _right(match["wrong"].split(), right, known)
+                made = _right(match["wrong"].split()[-1], pattern, known)
                 made = made.capitalize() if made and span[0].is_title else made
-                yield Phrase(start, end + 1, type, made)
+                yield Phrase(start, end + 1, pattern.type, made)
 
 
-def _right(wrong: list[str], right: str | None, known: Patterns) -> str | None:
-    """Return the right words: "gerund" and others are forms of the last wrong one."""
-    last = wrong[-1]
-    if right == "=pair":
-        return known.pairs[last]
-    if right == "=gerund":
-        return regular(last, last in known.doubled).gerund
-    if right == "=past":
-        pasts = {participle: past for past, participle in known.pairs.items()}
-        return last if last.endswith("ed") else pasts.get(last)
-    return last if right == "=last" else right
+def _right(last: str, pattern: Pattern, known: Patterns) -> str | None:
+    """Return the right words; those with "=" are made of the last wrong one."""
+    match pattern.right:
+        case "=pair":
+            return pattern.pairs[last]
+        case "=gerund":
+            return regular(last, last in known.doubled).gerund
+        case "=past":
+            return last if last.endswith("ed") else known.pasts.get(last)
+        case "=plural":
+            return plural(last)
+        case "=singular":
+            return last[:-3] + "y" if last.endswith("ies") else last[:-1]
+        case "=possessive":
+            return f"{last}'s"
+        case "=have":
+            return f"have {last}"
+        case "=last":
+            return last
+        case right:
+            return right

@@ -28,7 +28,7 @@ from ..structure.sequence import (
 )
 from ..trees.tree import LabelledSpan
 from .gold_frames import allowed_joint_labels
-from .network import LisaBatch, LisaScores, from_self_loops, to_self_loops
+from .network import HeadRelations, LisaBatch, LisaScores, from_self_loops, to_self_loops
 
 RoleDecoding = Literal["probabilities", "viterbi", "valid", "greedy"]
 
@@ -245,15 +245,19 @@ def decode_frames(
         if tags:
             by_word["tag_probabilities"] = tag_probability
         trees: list[SentenceParse | None] = [None] * len(known)
+        likely = None
+        if len(rows) and batch.scores.paths is not None:
+            by_arcs = batch.scores.likely_heads(batch.lengths, batch.heads)
+            likely = HeadRelations(by_arcs, batch.scores.relations_of(by_arcs))
         if heads is not None and batch.scores.arcs is not None:
             trees, known = _decode_again(batch, known)
-            by_word |= _parse(batch, heads, known, heads_weight, root)
+            by_word |= _parse(batch, heads, known, heads_weight, root, likely)
         for row, (member, n) in enumerate(zip(batch.members, lengths.tolist(), strict=True)):
             of_sentence: dict[str, Any] = {name: of[row, :n] for name, of in by_word.items()}
             parses.setdefault(member, LisaParse(**of_sentence, tree=trees[row]))
         if len(rows):
             sure = certainty[rows, at].tolist()
-            found = _frames(batch, roles, rows, at, lengths[rows], known)
+            found = _frames(batch, roles, rows, at, lengths[rows], known, likely)
             for row, sure_of, frame in zip(rows.tolist(), sure, found, strict=True):
                 verb = [label for *_, label in frame.spans].index(PREDICATE)
                 frame.scores[verb] = sure_of
@@ -318,13 +322,11 @@ def _frames(
     predicates: Tensor,
     lengths: Tensor,
     known: Sequence[Given],
+    likely: HeadRelations | None,
 ) -> list[FoundFrame]:
-    """Return the frames of P predicates: words predicates [P] of rows [P] with lengths [P]."""
-    scores = batch.scores
-    heads = None
-    if scores.paths is not None:
-        heads = scores.likely_heads(batch.lengths, batch.heads)
-    role_scores = scores.roles_of(rows, predicates, heads)
+    """Return the frames of P predicates: words predicates [P] of rows [P] with lengths [P]. likely:
+    the heads that role paths go by."""
+    role_scores = batch.scores.roles_of(rows, predicates, *(likely or ()))
     whole = None
     if roles.nonconstituent_penalty and any(of.constituents is not None for of in known):
         whole = _constituents(known, role_scores.shape[1]).to(rows.device)[rows]
@@ -371,7 +373,12 @@ def with_one_predicate(spans: list[LabelledSpan], predicate: int) -> list[Labell
 
 
 def _parse(
-    batch: LisaBatch, decoder: HeadDecoder, known: Sequence[Given], weight: float, root: int | None
+    batch: LisaBatch,
+    decoder: HeadDecoder,
+    known: Sequence[Given],
+    weight: float,
+    root: int | None,
+    likely: HeadRelations | None,
 ) -> dict[str, numpy.ndarray]:
     """Return heads [B,n] (0 the root, k word k), relations [B,n] and joint probabilities [B,n]."""
     arcs = from_self_loops(cast(Tensor, batch.scores.arcs))
@@ -384,7 +391,8 @@ def _parse(
         heads = torch.where(final, heads, decoder(arcs, batch.lengths.to(arcs.device)))
     names = padded(arcs, (of.relations or () for of in known))
     agreed = (heads == earlier) & (names >= 0)
-    relations = _raised(batch.scores.relations_of(to_self_loops(heads)), names, weight * agreed)
+    relations = batch.scores.relations_of(to_self_loops(heads), likely)
+    relations = _raised(relations, names, weight * agreed)
     if root is not None and relations.shape[-1] > 1:
         relations[..., root].masked_fill_(heads > 0, -torch.inf)
     of_relations, best = torch.softmax(relations, -1).max(-1)

@@ -68,6 +68,13 @@ class LisaSettings(RoleScorerSettings, LisaEncoderSettings):
             raise ValueError('input_encoder.tags = "doc" is a setting of parsers: LISA finds tags')
 
 
+class HeadRelations(NamedTuple):
+    """Heads [B,n] and the scores [B,n,R] of their relations."""
+
+    heads: Tensor
+    scores: Tensor
+
+
 class LisaScores(NamedTuple):
     """Scores of n padded words; those without a scorer in the network are None.
 
@@ -99,10 +106,15 @@ class LisaScores(NamedTuple):
         """Factors for `label_scores` of dependent and head, in a model with syntax."""
         return LabelFactors(*cast(LabelFactors, (self.dependent, self.head, self.relation_weight)))
 
-    def relations_of(self, heads: Tensor) -> Tensor:
-        """Return relation scores [B,n,R] of all words to their heads [B,n]."""
-        rows, at = torch.ones_like(heads, dtype=torch.bool).nonzero(as_tuple=True)
-        return label_scores(self.relations, rows, at, heads[rows, at]).view(*heads.shape, -1)
+    def relations_of(self, heads: Tensor, near: HeadRelations | None = None) -> Tensor:
+        """Return relation scores [B,n,R] of all words to their heads [B,n]. near: other heads, from
+        whose scores those of the same heads are copied."""
+        anew = torch.ones_like(heads, dtype=torch.bool) if near is None else heads != near.heads
+        rows, at = anew.nonzero(as_tuple=True)
+        scores = label_scores(self.relations, rows, at, heads[rows, at])
+        if near is None:
+            return scores.view(*heads.shape, -1)
+        return near.scores.index_put((rows, at), scores)
 
     @torch.no_grad()
     def likely_heads(self, lengths: Tensor, given: Tensor | None = None) -> Tensor:
@@ -111,15 +123,22 @@ class LisaScores(NamedTuple):
         return heads if given is None else torch.where(given >= 0, given, heads)
 
     def roles_of(
-        self, sentences: Tensor, predicates: Tensor, heads: Tensor | None = None
+        self,
+        sentences: Tensor,
+        predicates: Tensor,
+        heads: Tensor | None = None,
+        relation_scores: Tensor | None = None,
     ) -> Tensor:
-        """Return role scores [P,n,L] of all words. heads [B,n]: needed only with `role_paths`."""
+        """Return role scores [P,n,L] of all words. heads [B,n]: needed only with `role_paths`;
+        relation_scores [B,n,R]: those of these heads, if known."""
         added = None
         if self.paths is not None:
             assert heads is not None
             paths = dependency_paths(heads, sentences, predicates)
             with torch.no_grad():
-                relations = self.relations_of(heads).argmax(-1)
+                if relation_scores is None:
+                    relation_scores = self.relations_of(heads)
+                relations = relation_scores.argmax(-1)
             added = path_vectors(self.paths, paths, relations, sentences, predicates)
         return role_scores(self.roles, sentences, predicates, added)
 

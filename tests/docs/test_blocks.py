@@ -34,12 +34,15 @@ PAGES = sorted(
 
 @pytest.mark.parametrize("name", PAGES)
 def test_page(name: str, tmp_path: Path) -> None:
+    # without what was trained and downloaded here, gigabytes over all pages
+    ignored = {
+        "projects": shutil.ignore_patterns("corpus", "training", "metrics"),
+        "assets": shutil.ignore_patterns("model.safetensors"),
+    }
     for folder in FOLDERS:
-        # without what was converted and trained here, gigabytes over all pages
-        made = shutil.ignore_patterns("corpus", "training", "metrics")
-        ignore = made if folder == "projects" else None
         # a pretrained encoder of the user's own may be a link in assets
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore, symlinks=True)
+        there = tmp_path / folder
+        shutil.copytree(ROOT / folder, there, ignore=ignored.get(folder), symlinks=True)
     for name_there, here in MODELS.items():
         shutil.copytree(ROOT / here, tmp_path / name_there)
     for file in ("Makefile", "project.yml"):

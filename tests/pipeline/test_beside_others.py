@@ -65,7 +65,8 @@ def test_trees_beside_the_heads_of_others(made: dict[str, Callable[[], Language]
     assert [token.head.i for token in doc] == [1, 2, 3, 3]
     assert [entity.text for entity in doc.ents] == ["cat"]
     assert len(doc._.trees) == 1
-    assert labels(doc, "constituents")
+    # weights are random: there may be none
+    assert "constituents" in doc.spans
     assert "srl" in doc.spans
 
 

@@ -260,6 +260,20 @@ def test_an_encoder_in_several_files(nlp, tmp_path, monkeypatch):
     assert annotations(again.from_bytes(other.to_bytes()).pipe(TEXTS)) == expected
 
 
+def test_an_encoder_that_spacy_wrote_becomes_one_in_safetensors(folder, nlp, tmp_path):
+    expected = annotations(nlp.pipe(TEXTS))
+    assert not list((folder / "tok2vec").glob("*.safetensors"))
+    config = {"components": {"tok2vec": {"factory": "lal_tok2vec"}}}
+    other = spacy.load(folder, config=config)
+    assert annotations(other.pipe(TEXTS)) == expected
+    other.to_disk(tmp_path)
+    assert annotations(spacy.load(tmp_path).pipe(TEXTS)) == expected
+    (tmp_path / "tok2vec" / "model.safetensors").unlink()
+    for load in (spacy.load, other.from_disk):
+        with pytest.raises(ValueError, match=r"model\.safetensors: no such file"):
+            load(tmp_path)
+
+
 def test_threads(nlp):
     texts = [*TEXTS, *WORDS] * 2
     expected = annotations(map(nlp, texts))

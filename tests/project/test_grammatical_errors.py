@@ -278,6 +278,12 @@ def test_train_kinds(project: Path, tmp_path: Path, run_here: Callable[..., str]
     write_bert(tmp_path, ["abcdefghijklmnopqrstuvwxyz.,"])
     text = tmp_path / "text.txt"
     text.write_text("They have gone to the market because it was open.\nShe discussed it.\n" * 9)
+    templates = project / "projects/realec/pairs/training.txt"
+    words, *kinds = templates.read_text().split("\n## ")
+    known = ("agreement with", "missing articles", "verbs with and", "spelling", "right: subj")
+    few = [kind for kind in kinds if kind.startswith(known)]
+    lists = re.findall(r"^(?:noun|verb|word|pair) \w+: .*", "\n".join(kinds), re.MULTILINE)
+    templates.write_text("\n## ".join(["\n".join([words, *lists]), *few]))
     run_here(
         "kinds",
         "projects/realec",
@@ -289,7 +295,7 @@ def test_train_kinds(project: Path, tmp_path: Path, run_here: Callable[..., str]
         train_options=f"{FEW_STEPS} {ON_ENCODER}",
     )
     folder = project / "projects/realec"
-    assert len(read_docs(folder / "corpus/kinds/mixed/pairs.spacy")) > 1000
+    assert len(read_docs(folder / "corpus/kinds/mixed/pairs.spacy")) > 4 * 60
     # the second leg has fewer corrections, and keeps the edits of the first
     for leg in ("kinds", "kinds-learners"):
         pipe = spacy.load(folder / f"training/{leg}/model-last").get_pipe("gec_detector")
