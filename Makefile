@@ -1,6 +1,6 @@
 # make demo               install what is needed into .venv and parse a few sentences
 # make demo TEXT="…"      the same with a text of yours
-# make test               run the tests; ARGS="-k trees" goes to pytest
+# make test               run the tests; ARGS="-k trees" goes to pytest; ARGS="-m slow" runs slow ones
 # make dev                install the package and what tests need into .venv
 # make pipelines          install the pipelines in packages/ that aren't in .venv yet
 # make matrix             install and try the package in every supported surrounding; CELLS=… for some

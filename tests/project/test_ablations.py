@@ -53,6 +53,7 @@ def test_ablation(project: Path, tmp_path: Path, run_here: Callable[..., str]) -
     assert page.read_text("utf8") == "mine\n"
 
 
+@pytest.mark.slow
 def test_ablation_of_two_stage_parsers(
     project: Path, tmp_path: Path, run_here: Callable[..., str]
 ) -> None:
@@ -132,6 +133,7 @@ def test_a_base_has_the_settings_of_a_workflow(base: str, command: str) -> None:
     assert config == expected
 
 
+@pytest.mark.slow
 def test_every_row_of_two_stage_parsers_trains() -> None:
     ablate = load_benchmark("ablate")
     known = srsly.read_json(ROOT / "benchmarks/crf_rows.json")

@@ -236,6 +236,7 @@ def test_make_en_lal_md(
         assert str(tmp_path).encode() not in path.read_bytes()
 
 
+@pytest.mark.slow
 def test_make_en_lal_lg(
     project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
 ) -> None:
@@ -268,6 +269,7 @@ def test_make_en_lal_lg(
     assert "mpnet" in str(nlp.meta["sources"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("workflow", "leg", "version", "trains"),
     [
@@ -328,6 +330,7 @@ def test_components_of_en_lal_md_go_on(
     assert srsly.read_json(project / "packages/en_lal_md/meta.json")["version"] == version
 
 
+@pytest.mark.slow
 def test_make_en_lal_bio_sm(
     project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
 ) -> None:

@@ -89,6 +89,7 @@ def test_train_fce_on_bert(project: Path, tmp_path: Path, run_here: Callable[...
     assert result["tokens"] == 99
 
 
+@pytest.mark.slow
 @pytest.mark.spacy_transformers
 def test_tables_on_bert(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """With and without pretraining, by the likelier class, on the paper's four test sets."""
@@ -141,6 +142,7 @@ def test_train_realec(project: Path, run_here: Callable[..., str]) -> None:
     assert len(detected(project / "projects/realec/metrics/test.json")) == 1
 
 
+@pytest.mark.slow
 def test_train_multiged(
     project: Path,
     tmp_path: Path,
@@ -217,6 +219,7 @@ def weights_of(pipeline: Path) -> list[torch.Tensor]:
     return [p.data for _, shim in torch_shims(model) for p in shim.module.parameters()]
 
 
+@pytest.mark.slow
 def test_make_en_lal_ged_md(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """Artificial errors, then learners', on a small encoder, and a threshold that suits four kinds
     of edited text."""
@@ -271,6 +274,7 @@ def test_make_en_lal_ged_md(project: Path, tmp_path: Path, run_here: Callable[..
     assert marked <= 0.1 * sum(map(len, docs))
 
 
+@pytest.mark.slow
 def test_train_kinds(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """Errors by tags and heads, pairs of templates, and REALEC without kinds."""
     pytest.importorskip("transformers")
@@ -335,6 +339,7 @@ def test_compare_ged(project: Path, tmp_path: Path, run_here: Callable[..., str]
     assert table.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_compare_ged_on_a_small_encoder(
     project: Path, tmp_path: Path, run_here: Callable[..., str]
 ) -> None:
@@ -401,6 +406,7 @@ def test_open_text_in_plain_words(
     assert 20_000 <= sum(len(line.split()) for line in lines) < 20_000 + 3_001
 
 
+@pytest.mark.slow
 def test_train_ged_synthetic(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """Then a training on REALEC may begin with what was learned of artificial errors."""
     small = f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}"

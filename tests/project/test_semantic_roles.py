@@ -84,6 +84,7 @@ def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., s
     assert meta["performance"]["srl_f"] == pytest.approx(first["srl_f"])
 
 
+@pytest.mark.slow
 def test_compare_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     write_parser(tmp_path / "parser")
     variables = toy_ewt(tmp_path) | {

@@ -159,6 +159,7 @@ def test_train_vtb(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
     assert len(doc._.trees[0].leaves) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.spacy_transformers
 def test_baselines_of_vtb(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """The paper's table 1, with nothing changed but PhoBERT and its parser's label attention."""
@@ -259,6 +260,7 @@ def test_baseline_of_ftb(project: Path, tmp_path: Path, run_here: Callable[..., 
     assert rows == [("CRF", "84.26"), ("Span", "84.39")]
 
 
+@pytest.mark.slow
 @pytest.mark.spacy_transformers
 def test_tables_of_ptb(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """A row of Mrini et al.'s table 5 and one of Floquet et al.'s table 1."""

@@ -64,6 +64,7 @@ def test_train(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> N
     assert (metrics["sentences"], metrics["nonprojective_gold"]) == (8, 3)
 
 
+@pytest.mark.slow
 def test_compare(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     options = " --minutes 0.01 --systems lal,lal-without,spacy"
     variables = write_treebank(tmp_path, crossing=40, plain=40)
