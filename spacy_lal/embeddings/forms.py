@@ -295,7 +295,7 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     if "vocabulary" not in shim.cfg:
         raise ValueError(
             f"{model.attrs['settings'].name} has not seen the training data: use it inside a "
-            "spacy-lal component, or spacy.MultiHashEmbed.v2 in a shared tok2vec pipe"
+            "spacy-lal component, such as lal_tok2vec in place of tok2vec"
         )
     shim.initialize({"vocabulary": shim.cfg["vocabulary"]})
 

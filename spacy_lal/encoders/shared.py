@@ -10,11 +10,13 @@ import numpy
 from spacy.language import Language
 from spacy.pipeline import Tok2Vec
 from spacy.tokens import Doc
+from spacy.training import Example
 from thinc.api import Model
 from thinc.types import Floats2d
 
 from ..batching.batches import read_plain
 from ..bridge.shim import Output, model_from_disk, model_to_disk, side_by_side
+from ..embeddings.forms import learn_vocabulary
 
 
 def build_with_encoder_v1(
@@ -68,8 +70,15 @@ def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train:
 class SharedEncoder(Tok2Vec):
     """`lal_tok2vec`: spaCy's `tok2vec`, which keeps weights of torch modules as safetensors.
 
-    `lal package` writes files of less than 100 MB of them, however large the encoder is.
+    `lal package` writes files of less than 100 MB of them, however large the encoder is. When it is
+    initialised, embeddings such as `spacy-lal.WordAffixEmbed.v1` learn the training data's words.
     """
+
+    def initialize(
+        self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None
+    ) -> None:
+        learn_vocabulary(self.model, (example.reference for example in get_examples()))
+        super().initialize(get_examples, nlp=nlp)
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         path, exclude = Path(path), list(exclude)

@@ -1,6 +1,6 @@
 """Input encoders: from word vectors to the rows START, words, STOP that label attention reads. They
 predict each word's tag and pass on the expected tag embedding, or read given tags (`TagSource`); a
-BiLSTM may do without."""
+BiLSTM may do without, and those of a shared encoder pass nothing on."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -146,6 +146,42 @@ class BiLSTMInputEncoder(TagReader):
         return with_start_and_stop(states, lengths, self.start, self.stop), tags
 
 
+@dataclass(frozen=True)
+class SharedInput(InputSettings):
+    """The vectors of a shared encoder as they are (`spacy-lal.SharedRows.v1`): tags are scored from
+    them, and no layer reads the tags."""
+
+    name: ClassVar[str] = "spacy-lal.SharedRows.v1"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.reads_doc_tags:
+            raise ValueError('tags = "doc" is not for spacy-lal.SharedRows.v1: it reads no tags')
+
+    def build(self, d_in: int, n_tags: int) -> "SharedInputEncoder":
+        return SharedInputEncoder(d_in, n_tags)
+
+
+class SharedInputEncoder(TagReader):
+    """Word vectors [B, n, d_in] -> rows [B, n+2, d_in], tag scores [B, n, T]."""
+
+    d_around = 0
+
+    def __init__(self, d_in: int, n_tags: int) -> None:
+        super().__init__()
+        self.output_dim = d_in
+        self.tag_scores = Linear(d_in, n_tags)
+        self.start = nn.Parameter(torch.randn(d_in) * 0.1)
+        self.stop = nn.Parameter(torch.randn(d_in) * 0.1)
+        self.dropout = FeatureDropout()
+
+    def forward(
+        self, x: Tensor, lengths: Tensor, given: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        words = self.dropout(x)
+        return with_start_and_stop(words, lengths, self.start, self.stop), self.tag_scores(words)
+
+
 def with_positions(content: Tensor, table: Tensor) -> Tensor:
     """Concatenates rows [B, n, d] and position embeddings [N, p]: [B, n, d + p]."""
     n = content.shape[1]
@@ -238,7 +274,7 @@ class BranchInput(InputSettings):
         return BranchInputEncoder(self, d_in, n_tags)
 
 
-InputEncoder = BiLSTMInput | PositionInput | BranchInput
+InputEncoder = BiLSTMInput | PositionInput | BranchInput | SharedInput
 """Settings of all input encoders."""
 
 

@@ -44,7 +44,9 @@ class LisaSettings(RoleScorerSettings, LisaEncoderSettings):
     """Settings of `LisaNetwork`, beside `LisaEncoderSettings` and `RoleScorerSettings`.
 
     input_encoder: a BiLSTM over word vectors (`spacy-lal.BiLSTMRows.v1`), not in the paper;
-        self-attention reads its states and the word vectors. null: sinusoids encode positions.
+        self-attention reads its states and the word vectors.
+    positions: whether sinusoids encode positions if there is no input_encoder. With false, the word
+        vectors should tell the order of words, as those of a shared BiLSTM do.
     tag_width: width of the perceptron before tags and predicates (200).
     indicator_width: width of an embedding that marks a given predicate (predicate_source = "doc");
         a sentence is encoded once per predicate, as with the paper's gold predicates. null: a
@@ -55,6 +57,7 @@ class LisaSettings(RoleScorerSettings, LisaEncoderSettings):
 
     name: ClassVar[str] = "lisa"
     input_encoder: BiLSTMInput | None = None
+    positions: bool = True
     tag_width: int = 200
     indicator_width: int | None = None
     role_paths: bool = False
@@ -176,7 +179,7 @@ class LisaNetwork(nn.Module):
         if settings.indicator_width is not None:
             self.indicator = nn.Embedding(2, settings.indicator_width)
             d_in += settings.indicator_width
-        positions = settings.input_encoder is None
+        positions = settings.positions and settings.input_encoder is None
         self.encoder = LisaEncoder(settings, d_in, sizes["relations"], positions=positions)
         self.tag_hidden = nn.Linear(settings.width, settings.tag_width)
         self.joint = nn.Linear(settings.tag_width, sizes["joint"])

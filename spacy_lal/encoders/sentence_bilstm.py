@@ -1,0 +1,101 @@
+"""A BiLSTM over sentences as a Tok2Vec model (`spacy-lal.SentenceBiLSTM.v1`), for components that
+share it."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import torch
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+from torch import Tensor, nn
+
+from ..batching.batches import READING, initialize_tok2vec, read_docs, token_batches
+from ..bridge.shim import Output, TorchShim, backward, to_rows, torch_shim
+from ..bridge.weights import Header
+from ..layers.bilstm import BiLSTM
+from ..layers.precision import Precision
+from ..layers.settings import Settings, with_settings_of
+
+MAX_BATCH_SPANS = 120_000
+"""Size of batches in chart spans, as of parsers' `max_batch_spans`; an LSTM has no charts."""
+
+
+@dataclass(frozen=True)
+class SentenceBiLSTMSettings(Settings):
+    """Settings of a shared BiLSTM. hidden_width: width of each direction. depth: number of layers.
+    mixed_precision: train with bfloat16 products, where the processor has them."""
+
+    name: ClassVar[str] = "spacy-lal.SentenceBiLSTM.v1"
+    hidden_width: int = 256
+    depth: int = 3
+    mixed_precision: bool = False
+
+    def build(self, d_in: int) -> BiLSTM:
+        """Return the network: word vectors [B, n, d_in], lengths [B] -> [B, n, 2 * hidden_width]"""
+        return BiLSTM(d_in, self.hidden_width, self.depth, mixed_precision=self.mixed_precision)
+
+
+def build_network(header: Header) -> nn.Module:
+    """Return the network of a header: d_in and `settings`."""
+    return SentenceBiLSTMSettings.from_json(header["settings"]).build(header["d_in"])
+
+
+@with_settings_of(SentenceBiLSTMSettings)
+def build_sentence_bilstm_v1(
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    prediction: Precision = "float32",
+    **settings: Any,
+) -> Model[list[Doc], list[Floats2d]]:
+    """Read each sentence with a BiLSTM, for one component or, in a shared `lal_tok2vec`, for many.
+
+    Each word gets the states of both directions, a whitespace token zeros. Sentences are those of
+    the Doc, or found by rule in a Doc without, as components find them (`sentences = "split"`).
+    tok2vec: word vectors, such as `spacy-lal.WordAffixEmbed.v1`. prediction: as in
+    `spacy-lal.LabelAttentionParser.v1`. settings: see `SentenceBiLSTMSettings`.
+    """
+    own = SentenceBiLSTMSettings(**settings)
+    return Model(
+        "sentence_bilstm",
+        _forward,
+        init=_init,
+        layers=[tok2vec],
+        refs={"tok2vec": tok2vec},
+        dims={"nO": 2 * own.hidden_width},
+        shims=[TorchShim(build_network)],
+        attrs={"settings": own, "prediction": prediction, **READING},
+    )
+
+
+def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+    width = initialize_tok2vec(model, X)
+    shim = torch_shim(model)
+    if shim.header is None:
+        shim.initialize({"d_in": width, "settings": model.attrs["settings"].to_json()})
+
+
+def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool) -> Output:
+    run = partial(
+        torch_shim(model).run,
+        is_train=is_train,
+        dropout=model.attrs["dropout_rate"],
+        prediction=model.attrs["prediction"],
+    )
+    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
+    places, states = [torch.zeros(0, dtype=torch.long)], [flat.new_zeros(0, model.get_dim("nO"))]
+    for _, lengths, tokens in token_batches(docs, sentences, MAX_BATCH_SPANS):
+        words = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
+        of_batch: Tensor = run(flat[tokens.to(flat.device)], lengths)
+        states.append(of_batch[words.to(flat.device)])
+        places.append(tokens[words])
+    rows = flat.new_zeros(len(flat), model.get_dim("nO"))
+    rows = rows.index_copy(0, torch.cat(places).to(flat.device), torch.cat(states))
+    sizes = [len(doc) for doc in docs]
+
+    def backprop(d_rows: list[Floats2d]) -> list[Doc]:
+        backward(model, rows, d_rows)
+        d_flat = flat.grad if flat.grad is not None else torch.zeros_like(flat)
+        return backprop_tok2vec(to_rows(model, d_flat, sizes))
+
+    return to_rows(model, rows, sizes), backprop
