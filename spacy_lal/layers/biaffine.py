@@ -43,11 +43,6 @@ class Biaffine(Prepared):
         scores = scores.unflatten(1, (left.shape[1], len(self.bias))).transpose(2, 3)
         return scores + F.linear(left, self.left, self.bias).unsqueeze(2)
 
-    def position_by_position(self, left: Tensor, right: Tensor) -> Tensor:
-        """Returns scores of pairs x_k, y_k alone: [B,n,d], [B,n,d] -> [B,n,n_outputs]."""
-        scores = (self._projected(left) @ right.unsqueeze(-1)).squeeze(-1)
-        return scores + F.linear(left, self.left, self.bias)
-
     def _projected(self, left: Tensor) -> Tensor:
         n_outputs, d_left, d_right = self.bilinear.shape
         # one product for all outputs, on the shorter side of the work: [d_left, O * d_right]

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .biaffine import Biaffine
+from .biaffine import Biaffine, LabelFactors
 from .dropout import FeatureDropout
 from .settings import Settings
 
@@ -38,8 +38,10 @@ class DependencyScorer(nn.Module):
     """Biaffine scores of heads (Mrini et al. 2020, section 3.3, eq. 10) and of relations.
 
     x [B,n+1,d_in], row 0 the root and row k word k -> arcs [B,n,n+1], the score of head h for word
-    d + 1 at [d,h]; relations [B,n,n+1,R] of arcs, or [B,n,1,R] of the dependent alone. Projections
-    have a ReLU or, given a `slope`, a leaky one. Dropout is the same in all rows of a sentence.
+    d + 1 at [d,h]; and the factors of relations: views of all n+1 heads (or, of the dependent
+    alone, of the n words as heads) and of n dependents. Only relations of chosen arcs are ever
+    scored. Projections have a ReLU or, given a `slope`, a leaky one. Dropout is the same in all
+    rows of a sentence.
     """
 
     def __init__(
@@ -56,14 +58,14 @@ class DependencyScorer(nn.Module):
         self.relation = Biaffine(d_relation, d_relation, n_relations)
         self.dropout = FeatureDropout(settings.dropout)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> tuple[Tensor, LabelFactors]:
         projections = self.arc_head, self.arc_dependent, self.relation_head, self.relation_dependent
         heads, dependents, governors, governed = (self._view(of(x)) for of in projections)
         dependents, governed = dependents[:, 1:], governed[:, 1:]
         arcs = self.arc(heads, dependents).squeeze(-1).transpose(1, 2)
         if self.relation_of == "dependent":
-            return arcs, self.relation.position_by_position(governors[:, 1:], governed).unsqueeze(2)
-        return arcs, self.relation(governors, governed).transpose(1, 2)
+            governors = governors[:, 1:]
+        return arcs, self.relation.factors(governors, governed)
 
     def _view(self, projected: Tensor) -> Tensor:
         return self.dropout(F.leaky_relu(projected, self.slope))

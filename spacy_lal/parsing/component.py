@@ -149,11 +149,11 @@ class ParserPipe(WeightsPipe):
                 tags = gold.numbers("tags", members, leaves.tags)
                 value = value + self.tag_weight * word_loss(leaves.tags, tags)
             if isinstance(leaves, OneStageScores) and leaves.arcs is not None:
-                assert leaves.relations is not None
+                heads = gold.heads(members, leaves.tags)
                 arc_loss, relation_loss = dependency_loss(
                     leaves.arcs,
-                    leaves.relations,
-                    gold.heads(members, leaves.tags),
+                    leaves.relations_of(heads.clamp(min=0)),
+                    heads,
                     gold.numbers("relations", members, leaves.tags),
                     batch.lengths,
                 )

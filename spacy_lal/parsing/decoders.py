@@ -105,10 +105,10 @@ def parses_of(
     if found.heads is not None:
         assert isinstance(of, OneStageScores)
         assert of.arcs is not None
-        assert of.relations is not None
-        names = best_relations(of.relations, found.heads, root)
+        relations = of.relations_of(found.heads)
+        names = best_relations(relations, found.heads, root)
         arcs = mask_padding(of.arcs, lengths)
-        sure_of_head = head_probabilities(arcs, of.relations, found.heads, names)
+        sure_of_head = head_probabilities(arcs, relations, found.heads, names)
         by_word |= {"heads": found.heads, "relations": names, "head_probabilities": sure_of_head}
     columns: dict[str, Any] = {name: values.cpu().numpy() for name, values in by_word.items()}
     parses = [
@@ -145,26 +145,17 @@ def in_preorder(labels: numpy.ndarray, n: int) -> Iterator[tuple[numpy.ndarray, 
 
 
 def best_relations(relations: Tensor, heads: Tensor, root: int | None = None) -> Tensor:
-    """Return the best relation [B, n] of each word to its head, from [B, n, n+1 or 1, R].
+    """Return the best relation [B, n] of each word to its head, from scores [B, n, R].
     root: the root relation; it never holds between words unless it is the only relation."""
-    scores = at_heads(relations, heads)
-    if root is not None and scores.shape[-1] > 1:
-        scores = scores.clone()
-        scores[..., root].masked_fill_(heads > 0, -torch.inf)
-    return scores.argmax(-1)
+    if root is not None and relations.shape[-1] > 1:
+        relations = relations.clone()
+        relations[..., root].masked_fill_(heads > 0, -torch.inf)
+    return relations.argmax(-1)
 
 
 def head_probabilities(arcs: Tensor, relations: Tensor, heads: Tensor, names: Tensor) -> Tensor:
     """Return P(head | word) P(relation | word, head) [B, n] of chosen heads and relations.
     arcs: [B, n, n+1], padding masked. relations: as in `best_relations`. heads, names: [B, n]."""
     of_head = torch.softmax(arcs, -1).gather(-1, heads.unsqueeze(-1))
-    of_relation = torch.softmax(at_heads(relations, heads), -1).gather(-1, names.unsqueeze(-1))
+    of_relation = torch.softmax(relations, -1).gather(-1, names.unsqueeze(-1))
     return (of_head * of_relation).squeeze(-1)
-
-
-def at_heads(relations: Tensor, heads: Tensor) -> Tensor:
-    """Return relation scores [B, n, R] of words to their heads, from [B, n, n+1 or 1, R]."""
-    if relations.shape[2] == 1:
-        return relations.squeeze(2)
-    index = heads[..., None, None].expand(*heads.shape, 1, relations.shape[-1])
-    return relations.gather(2, index).squeeze(2)

@@ -17,8 +17,8 @@ from ..structure.chart import chart_size, own_spans
 from .decoders import parses_of
 from .network import OneStageScores, Scores
 
-SentenceScores = tuple[Tensor, Tensor, Tensor, Tensor]
-"""The `OneStageScores` of one sentence, without padding."""
+SentenceScores = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
+"""The `OneStageScores` of one sentence, without padding; the last is the weight of relations."""
 
 
 @dataclass
@@ -41,14 +41,17 @@ def keep_scores(
     batches = list(scores.batches)
     kept = [KeptScores(parser, {}) for _ in docs]
     for batch in batches:
-        tags, labels, arcs, relations = cast(SentenceScores, batch.scores)
+        tags, labels, arcs, governor, governed, weight = cast(SentenceScores, batch.scores)
+        heads = governor.shape[1] - governed.shape[1]  # 1 for the root, 0 without heads
         for row, (member, n) in enumerate(zip(batch.members, batch.lengths.tolist(), strict=True)):
             sentence = scores.sentences[member]
             kept[sentence.doc].by_words[sentence.start, n] = (
                 tags[row, :n],
                 labels[row, own_spans(labels, n)],
                 arcs[row, :n, : n + 1],
-                relations[row, :n, : n + 1],
+                governor[row, : n + heads],
+                governed[row, :n],
+                weight,
             )
     KEPT.update(zip(docs, kept, strict=True))
     return ParserScores(scores.sentences, batches)
@@ -63,18 +66,18 @@ def decode_with_arcs(
 
     kept: the parser's scores of each sentence. arcs: the other's scores [B, n, n+1].
     """
-    n, first = arcs.shape[1], kept[0]
-    governors = n + 1 if len(first[3][0]) > 1 else 1
-    sizes = ((n,), (chart_size(n),), (n, n + 1), (n, governors))
-    tags, labels, own_arcs, relations = (
+    n, (*first, weight) = arcs.shape[1], kept[0]
+    governors = n + len(first[3]) - len(first[4])
+    sizes = ((n,), (chart_size(n),), (n, n + 1), (governors,), (n,))
+    tags, labels, own_arcs, governor, governed = (
         part.new_zeros(len(kept), *size, *part.shape[len(size) :])
         for part, size in zip(first, sizes, strict=True)
     )
     for row, (of, m) in enumerate(zip(kept, lengths.tolist(), strict=True)):
-        tags[row, :m], labels[row, own_spans(labels, m)] = of[:2]
-        own_arcs[row, :m, : m + 1], relations[row, :m, : m + 1] = of[2:]
+        tags[row, :m], labels[row, own_spans(labels, m)], own_arcs[row, :m, : m + 1] = of[:3]
+        governor[row, : len(of[3])], governed[row, :m] = of[3:5]
     own, other = (
         torch.log_softmax(mask_padding(of, lengths), -1) for of in (own_arcs, arcs.to(own_arcs))
     )
-    scores = OneStageScores(tags, labels, own + other, relations)
+    scores = OneStageScores(tags, labels, own + other, governor, governed, weight)
     return parses_of(scores, lengths, parser.find(scores, lengths), parser.root)

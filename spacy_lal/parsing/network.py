@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
+import torch
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
@@ -86,13 +87,28 @@ class OneStageScores(NamedTuple):
     tags: [B, n, T].
     labels: packed charts [B, S, L], label 0 "no constituent".
     arcs: [B, n, n+1]; [d, h] scores head h (0 the root) of word d + 1.
-    relations: [B, n, n+1, R] of these arcs, or [B, n, 1, R] if independent of the head.
+    governor, governed, relation_weight: factors of the scores of relations (`LabelFactors`), views
+        of n+1 heads, or of n words if relations are independent of the head, and of n dependents.
+        The weight is a parameter, as in `TwoStageScores`.
     """
 
     tags: Tensor
     labels: Tensor | None = None
     arcs: Tensor | None = None
-    relations: Tensor | None = None
+    governor: Tensor | None = None
+    governed: Tensor | None = None
+    relation_weight: Tensor | None = None
+
+    def relations_of(self, heads: Tensor) -> Tensor:
+        """Return the scores [B, n, R] of all words' relations to these heads [B, n], 0 the root."""
+        factors = LabelFactors(
+            *cast(LabelFactors, (self.governor, self.governed, self.relation_weight))
+        )
+        batch, n = heads.shape
+        sentences = torch.arange(batch, device=heads.device).repeat_interleave(n)
+        words = torch.arange(n, device=heads.device).repeat(batch)
+        governors = heads.flatten() if factors.left.shape[1] > n else words
+        return label_scores(factors, sentences, governors, words).view(batch, n, -1)
 
     def trees(self, lengths: Tensor, **options: Any) -> LabelledTrees:
         """Return the distribution over trees; options as in `LabelledTrees`."""
@@ -166,13 +182,14 @@ class ParserNetwork(nn.Module):
         tags, annotations, fenceposts = self.annotate(x, lengths, given)
         if self.spans is not None:
             return TwoStageScores(tags, self.spans(fenceposts, lengths), *self.labels(fenceposts))
-        labels = arcs = relations = None
+        labels = arcs = None
+        relations: tuple[Tensor | None, ...] = (None, None, None)
         if self.scorer is not None:
             labels = self.scorer(fenceposts)
         if self.dependencies is not None:
             words = fenceposts if self.read_fenceposts else annotations[:, :-1]
             arcs, relations = self.dependencies(words)
-        return OneStageScores(tags, labels, arcs, relations)
+        return OneStageScores(tags, labels, arcs, *relations)
 
 
 def build_network(header: Header) -> ParserNetwork:

@@ -9,7 +9,6 @@ from torch import Tensor
 
 from ..structure.arborescence import mask_padding
 from ..structure.distributions import LabelledTrees, Trees
-from .decoders import at_heads
 
 
 class Objective(ABC):
@@ -65,9 +64,8 @@ def dependency_loss(
     """Cross-entropy of heads and of relations, each summed over words (Mrini et al. 2020, section
     3.3, eq. 11: L_d = -log P(h | d) - log P(l | d, h)).
 
-    arcs [B, n, n+1], relations [B, n, n+1 or 1, R]; heads [B, n], 0 the root; labels [B, n], the
-    relations; -1 marks words without gold, which don't count.
+    arcs [B, n, n+1]; relations [B, n, R] of words to their heads; heads [B, n], 0 the root; labels
+    [B, n], the relations; -1 marks words without gold, which don't count.
     """
     arc_loss = word_loss(mask_padding(arcs, lengths), heads)
-    relations = at_heads(relations, heads.clamp(min=0))
     return arc_loss, word_loss(relations, labels.masked_fill(heads < 0, -1))

@@ -44,19 +44,7 @@ def test_every_pair_by_the_formula(batch, n, m, d_left, d_right, n_outputs):
                     assert float(scores[b, i, j, o]) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("n_outputs", [1, 4])
-def test_positions_are_the_diagonal(n_outputs):
-    biaffine = make(3, 5, n_outputs)
-    left = torch.randn(2, 6, 3, dtype=torch.float64)
-    right = torch.randn(2, 6, 5, dtype=torch.float64)
-    of_pairs = biaffine(left, right).diagonal(dim1=1, dim2=2).transpose(1, 2)
-    torch.testing.assert_close(
-        biaffine.position_by_position(left, right), of_pairs, rtol=0, atol=1e-12
-    )
-
-
-@pytest.mark.parametrize("position_by_position", [False, True])
-def test_gradients(position_by_position):
+def test_gradients():
     biaffine = make(2, 3, 2)
     names, parameters = zip(*biaffine.named_parameters(), strict=True)
     left = torch.randn(2, 3, 2, dtype=torch.float64, requires_grad=True)
@@ -68,9 +56,7 @@ def test_gradients(position_by_position):
             self.inner = biaffine
 
         def forward(self, left, right):
-            return (self.inner.position_by_position if position_by_position else self.inner)(
-                left, right
-            )
+            return self.inner(left, right)
 
     def forward(left, right, *values):
         state = {f"inner.{name}": value for name, value in zip(names, values, strict=True)}

@@ -3,6 +3,7 @@ import torch
 
 from spacy_lal.layers.dependency_scorer import DependencyScorer, DependencySettings
 from spacy_lal.layers.dropout import set_dropout
+from spacy_lal.parsing.network import OneStageScores
 
 
 def make(relation_of, d_in=6, n_relations=3):
@@ -26,9 +27,10 @@ def product(biaffine, x, y):
 def test_scores_arc_by_arc(relation_of):
     scorer = make(relation_of).requires_grad_(False)
     x = torch.randn(2, 5, 6, dtype=torch.float64)
-    arcs, relations = scorer(x)
+    arcs, factors = scorer(x)
     assert arcs.shape == (2, 4, 5)
-    assert relations.shape == (2, 4, 5 if relation_of == "pair" else 1, 3)
+    scores = OneStageScores(torch.zeros(2, 4, 1), None, arcs, *factors)
+    relations = [scores.relations_of(torch.full((2, 4), head)) for head in range(5)]
     for b in range(2):
         for d in range(4):
             word = x[b, d + 1]
@@ -41,7 +43,7 @@ def test_scores_arc_by_arc(relation_of):
                 reads = x[b, h] if relation_of == "pair" else word
                 governor = scorer.relation_head(reads).relu()
                 torch.testing.assert_close(
-                    relations[b, d, h if relation_of == "pair" else 0],
+                    relations[h][b, d],
                     product(scorer.relation, governor, governed),
                     rtol=0,
                     atol=1e-12,
@@ -52,7 +54,9 @@ def test_scores_arc_by_arc(relation_of):
 def test_every_parameter_learns(relation_of):
     scorer = make(relation_of)
     x = torch.randn(2, 5, 6, dtype=torch.float64, requires_grad=True)
-    arcs, relations = scorer(x)
+    arcs, factors = scorer(x)
+    scores = OneStageScores(torch.zeros(2, 4, 1), None, arcs, *factors)
+    relations = scores.relations_of(torch.tensor([[0, 1, 2, 3], [4, 0, 0, 1]]))
     (arcs * torch.randn_like(arcs)).sum().backward(retain_graph=True)
     (relations * torch.randn_like(relations)).sum().backward()
     for name, value in [("x", x), *scorer.named_parameters()]:

@@ -183,8 +183,10 @@ def random_scores(kind: str, lengths: list[int], seed: int, dtype: torch.dtype) 
         labels = normal(batch, chart_size(n), 4 if kind == "joint" else 3)
         scores = OneStageScores(tags, labels)
         if kind == "joint":
-            arcs, relations = normal(batch, n, n + 1), normal(batch, n, n + 1, 2)
-            scores = scores._replace(arcs=arcs, relations=relations)
+            governor, governed, weight = normal(batch, n + 1, 2), normal(batch, n, 2), normal(2, 3)
+            scores = OneStageScores(
+                tags, labels, normal(batch, n, n + 1), governor, governed, weight
+            )
     words = [Sentence(d, 0, m, torch.arange(m).numpy()) for d, m in enumerate(lengths)]
     members = list(range(batch))
     return ParserScores(words, [SentenceBatch(members, torch.tensor(lengths), scores)])

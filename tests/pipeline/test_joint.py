@@ -195,9 +195,10 @@ def test_a_doc_does_not_depend_on_its_batch(nlp: Language, batch: list[list[str]
         scores, row = rows[d]
         mine = alone.batches[0].scores
         n = mine.tags.shape[1]
+        heads = torch.arange(scores.tags.shape[1]).expand(scores.tags.shape[:2])
         for ours, theirs in (
             (scores.arcs[row, :n, : n + 1], mine.arcs[0]),
-            (scores.relations[row, :n, : n + 1], mine.relations[0]),
+            (scores.relations_of(heads)[row, :n], mine.relations_of(heads[:1, :n])[0]),
         ):
             torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=1e-3)
         # the trees themselves may differ where two are worth the same
@@ -376,11 +377,12 @@ def test_partial_gold_trains_what_it_can() -> None:
             for word in range(n):
                 has_head = d != 0 and (d, word) != (5, 2)
                 assert bool(of.arcs[row, word].any()) == has_head
-                assert bool(of.relations[row, word].any()) == has_head
+                assert bool(of.governed[row, word].any()) == has_head
             # nothing of a word's gradient goes beyond its sentence
             assert not bool(of.arcs[row, n:].any())
             assert not bool(of.arcs[row, :, n + 1 :].any())
-            assert not bool(of.relations[row, n:].any())
+            assert not bool(of.governed[row, n:].any())
+            assert not bool(of.governor[row, n + 1 :].any())
     assert seen == set(range(len(of_training)))
     losses = nlp.update(of_training)
     assert numpy.isfinite(losses["lal_constituency"])
@@ -421,7 +423,7 @@ def test_treebanks_with_different_layers_mix(objective: str) -> None:
             of = batch.scores
             seen.append((heads, tree))
             assert bool(of.labels[row].any()) == tree
-            assert bool(of.arcs[row].any()) == bool(of.relations[row].any()) == heads
+            assert bool(of.arcs[row].any()) == bool(of.governed[row].any()) == heads
             assert bool(of.tags[row].any())
             if objective == "margin" and not heads:
                 assert not of.labels[row, :, group].any()

@@ -342,7 +342,7 @@ def test_partial_gold_trains_what_it_can(
                 has_relation = has_head and (d, word) != (4, 0)
                 # one word alone has one relation, but two heads to choose from
                 assert bool(batch.scores.arcs[row, word].any()) == has_head
-                assert bool(batch.scores.relations[row, word].any()) == has_relation
+                assert bool(batch.scores.governed[row, word].any()) == has_relation
     assert numpy.isfinite(nlp.update(of_training)["lal_dependency"])
 
 

@@ -61,7 +61,9 @@ def test_joint_decoder(cases):
                 torch.zeros(1, n, 1),
                 pack(case["label_scores"].double().unsqueeze(0)),
                 case["arc_scores"][1:].double().unsqueeze(0),
-                torch.zeros(1, n, 1, 1),
+                governor=torch.zeros(1, n + 1, 1).double(),
+                governed=torch.zeros(1, n, 1).double(),
+                relation_weight=torch.zeros(1, 2, 2).double(),
             )
             decoder, length = MaximumAPosteriori(item["const_lada"]), torch.tensor([n])
             options = {"probabilistic": False, "group": SUB_HEAD}

@@ -268,7 +268,7 @@ class Parser(NamedTuple):
         fenceposts = self.encoder.fenceposts(self.encoder(self.rows, mask))
         arcs, relations = self.dependencies(fenceposts)
         tags = torch.zeros(*arcs.shape[:2], 1)
-        return OneStageScores(tags, self.scorer(fenceposts), arcs, relations)
+        return OneStageScores(tags, self.scorer(fenceposts), arcs, *relations)
 
 
 def build_parser(hparams, n_label_heads, parameters, sentences):
@@ -294,12 +294,21 @@ def parsers(variants):
 
 def recorded(sentences):
     """The scores that the released parser gave its sentences one by one."""
+    relations = pad([s["type"][1:] for s in sentences])
     return OneStageScores(
         torch.zeros(len(sentences), max(len(s["emb"]) for s in sentences) - 2, 1),
         pack(pad([s["chart"].double() for s in sentences])),
         pad([s["arc"].T[1:] for s in sentences]),
-        pad([s["type"][1:].unsqueeze(1) for s in sentences]),
+        # scores as factors: themselves, ones, and a factorised product that adds nothing
+        relations,
+        torch.ones_like(relations),
+        torch.eye(relations.shape[-1], relations.shape[-1] + 1, dtype=relations.dtype),
     )
+
+
+def relations_of(scores):
+    """Scores of relations, which don't depend on the head."""
+    return scores.relations_of(torch.zeros(scores.tags.shape[:2], dtype=torch.long))
 
 
 def test_arcs_and_relations(variants, parsers):
@@ -310,7 +319,7 @@ def test_arcs_and_relations(variants, parsers):
         for row, expected in enumerate(sentences):
             n = len(expected["arc"]) - 1
             assert_near(scores.arcs[row, :n, : n + 1], expected["arc"].T[1:], 1e-9)
-            assert_near(scores.relations[row, :n, 0], expected["type"][1:], 1e-9)
+            assert_near(relations_of(scores)[row, :n], expected["type"][1:], 1e-9)
 
 
 def test_a_batch_scores_as_its_sentences_do(parsers):
@@ -320,7 +329,7 @@ def test_a_batch_scores_as_its_sentences_do(parsers):
             for row, n in enumerate(parser.lengths.tolist()):
                 alone = parser.sentence(row).scores()
                 assert_near(scores.arcs[row : row + 1, :n, : n + 1], alone.arcs, 1e-12)
-                assert_near(scores.relations[row : row + 1, :n], alone.relations, 1e-12)
+                assert_near(relations_of(scores)[row : row + 1, :n], relations_of(alone), 1e-12)
 
 
 def trees_of(parses, fixture):
@@ -422,7 +431,7 @@ def loss_of(parser, gold):
     scores, lengths = parser.scores(), parser.lengths
     labels, heads, relations = gold
     of_arcs, of_relations = dependency_loss(
-        scores.arcs, scores.relations, heads, relations, lengths
+        scores.arcs, scores.relations_of(heads), heads, relations, lengths
     )
     of_trees = scores.trees(lengths).margin(labels).sum()
     return of_trees + 0.5 * of_arcs + 0.5 * of_relations
