@@ -178,6 +178,7 @@ class SharedInputEncoder(TagReader):
     def forward(
         self, x: Tensor, lengths: Tensor, given: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
+        assert self.tag_scores is not None
         words = self.dropout(x)
         return with_start_and_stop(words, lengths, self.start, self.stop), self.tag_scores(words)
 

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import repeat
+from math import exp
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from ..annotations.frames import PREDICATE
 from ..batching.batches import ParserScores, padded
@@ -116,6 +118,9 @@ class RoleDecoder:
             not torch.cat([self.transitions, self.start[None]]).nan_to_num(0.0, neginf=0.0).any()
         )
         self.elsewhere = torch.tensor([label[2:] not in VERBS for label in self.labels])
+        begins = torch.tensor([label.startswith("B-") for label in self.labels])
+        self.inside = torch.tensor([label.startswith("I-") for label in self.labels])
+        self.arguments = begins & self.elsewhere
 
     def __call__(
         self,
@@ -141,20 +146,26 @@ class RoleDecoder:
         # a best sequence without constraints and penalty stays the best
         again = repeated(labels, lengths.to(labels), self.unique.to(labels)).any(1)
         if constituents is not None:
-            each = zip(labels.tolist(), lengths.tolist(), constituents, strict=True)
-            losing = [self._loses(of_row[:n], whole) for of_row, n, whole in each]
-            again |= torch.tensor(losing, device=again.device)
+            again |= self._lose(labels, lengths.to(labels), constituents.to(labels.device))
         if len(rows := again.nonzero().squeeze(1)):
             whole = None if constituents is None else constituents[rows]
             labels[rows] = self._of_spans(scores[rows], lengths.to(rows)[rows], whole)
         return labels
 
-    def _loses(self, labels: list[int], constituents: Tensor) -> bool:
-        """Whether an argument is no constituent."""
-        return any(
-            label not in VERBS and end > start + 1 and not constituents[start, end - 1]
-            for start, end, label in bio_to_spans([self.labels[k] for k in labels])
-        )
+    def _lose(self, labels: Tensor, lengths: Tensor, constituents: Tensor) -> Tensor:
+        """Return whether valid sequences [P,n] have an argument of several words that is no
+        constituent."""
+        n = labels.shape[1]
+        words = torch.arange(n, device=labels.device)
+        within = words < lengths.unsqueeze(1)
+        inside = self.inside.to(labels.device)[labels] & within
+        # the last word of a span that begins here: that before the next which isn't inside
+        stops = words.where(~inside, n).flip(1).cummin(1).values.flip(1)
+        last = F.pad(stops[:, 1:], (0, 1), value=n) - 1
+        last = torch.minimum(last, lengths.unsqueeze(1) - 1).clamp(min=0)
+        begins = self.arguments.to(labels.device)[labels] & within & (last > words)
+        whole = constituents.gather(2, last.unsqueeze(2)).squeeze(2)
+        return (begins & ~whole).any(1)
 
     def _of_spans(self, scores: Tensor, lengths: Tensor, constituents: Tensor | None) -> Tensor:
         """Decode over spans, where there are constituents with the penalty for others."""
@@ -332,14 +343,14 @@ def _frames(
         whole = _constituents(known, role_scores.shape[1]).to(rows.device)[rows]
     labels = roles(role_scores, predicates, lengths, whole)
     chosen = torch.log_softmax(role_scores, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+    sums = F.pad(chosen.double().cumsum(1), (1, 0))
+    columns = (of.tolist() for of in (labels, sums, predicates, lengths))
     frames = []
-    for numbers, of_words, predicate, n in zip(
-        labels.tolist(), chosen.cpu().numpy(), predicates.tolist(), lengths.tolist(), strict=True
-    ):
+    for numbers, before, predicate, n in zip(*columns, strict=True):
         spans = bio_to_spans([roles.labels[label] for label in numbers[:n]])
         spans = with_one_predicate(spans, predicate)
         # a span's probability is the geometric mean of its words'
-        probable = [float(numpy.exp(of_words[start:end].mean())) for start, end, _ in spans]
+        probable = [exp((before[end] - before[start]) / (end - start)) for start, end, _ in spans]
         frames.append(FoundFrame(predicate, spans, probable))
     return frames
 
@@ -347,11 +358,14 @@ def _frames(
 def _constituents(known: Sequence[Given], n: int) -> Tensor:
     """Return whether words i to j may be an argument without penalty [B,n,n]."""
     whole = torch.eye(n, dtype=torch.bool).repeat(len(known), 1, 1)
-    for row, of in enumerate(known):
-        if of.constituents is None:
-            whole[row] = True
-        for start, end, _ in of.constituents or ():
-            whole[row, start, end - 1] = True
+    whole[[of.constituents is None for of in known]] = True
+    places = [
+        (row, start, end - 1)
+        for row, of in enumerate(known)
+        for start, end, _ in of.constituents or ()
+    ]
+    if places:
+        whole[torch.tensor(places).unbind(1)] = True
     return whole
 
 

@@ -6,6 +6,7 @@ a prefix of its own, as in `B-C-ARG1`.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -209,6 +210,7 @@ def bio_to_spans(labels: Iterable[str]) -> list[LabelledSpan]:
     return spans
 
 
+@lru_cache(maxsize=4096)
 def _split(label: str) -> tuple[str, str]:
     tag, _, name = label.partition("-")
     if label != "O" and (tag not in ("B", "I") or not name):
