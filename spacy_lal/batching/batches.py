@@ -102,7 +102,7 @@ def sentence_model(
 
 def initialize_tok2vec(model: Model, docs: list[Doc] | None) -> int:
     """Initialises a model's tok2vec and returns the width of its vectors."""
-    tok2vec = model.get_ref("tok2vec")
+    tok2vec = model.layers[0]
     tok2vec.initialize(X=docs)
     width = tok2vec.maybe_get_dim("nO")
     if width is None:
@@ -150,7 +150,8 @@ def read_docs(
     sentences = reading.split(docs)
     if not is_train:
         check_listeners(model, docs)
-    vectors, backprop = read_plain(model.get_ref("tok2vec"), docs, is_train)
+    # Thinc's copies, such as those of replace_listeners, have layers but no references
+    vectors, backprop = read_plain(model.layers[0], docs, is_train)
     flat = to_tensor(model, vectors, torch_shim(model).device).requires_grad_(is_train)
     return sentences, flat, backprop
 

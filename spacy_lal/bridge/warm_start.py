@@ -7,8 +7,9 @@ from collections.abc import Hashable, Sequence
 from itertools import zip_longest
 
 import torch
+import torch.nn.functional as F
 from thinc.api import Model, PyTorchShim, Shim
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..annotations.grammar_errors import ERROR, type_of
 from ..layers.role_paths import path_rows
@@ -41,6 +42,8 @@ READS_WORDS = re.compile(
 trained on: static vectors (`spacy-lal.WithOwnVectors.v1`) or a pretrained encoder's."""
 CONTENT = "input_encoder.content.weight"
 """Parameter that reads words' vectors, or their tags, of which it has a column each."""
+SHARED = "sentence_bilstm"
+"""Name of a BiLSTM that components share (`spacy-lal.SentenceBiLSTM.v1`)."""
 OVER_SENTENCES = {"label_attention_parser", "lisa"}
 """Networks over sentences whose parts of the same name are the same."""
 
@@ -71,8 +74,11 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
     and all of `model`."""
     taken = total = 0
     embedded = max(_embedding_widths(model) & _embedding_widths(source), default=0)
+    shared = next((shim for node, shim in torch_shims(source) if node.name == SHARED), None)
     for mine, theirs in _pairs(model, source):
         have = {} if theirs is None else dict(theirs._model.named_parameters())
+        if theirs is not None and shared not in (None, theirs):
+            have |= _own_layers(mine._model, shared.module)
         for name, parameter in mine._model.named_parameters():
             total += parameter.numel()
             if name in have:
@@ -80,6 +86,24 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
                 headers = _header(mine), _header(theirs)
                 taken += _take(name, parameter.data, given, *headers, embedded)
     return taken, total
+
+
+def _own_layers(network: nn.Module, shared: nn.Module) -> dict[str, Tensor]:
+    """Returns the parameters of a shared BiLSTM under the names that they would have in a network
+    with a BiLSTM of its own. Where that reads tags, the shared one adds nothing."""
+    found = {}
+    layers: dict[str, int] = {}
+    for name, value in network.named_parameters():
+        if part := re.fullmatch(r"(.*)\.(lower|upper)\.(ahead|back)\.(\d+)\.(\w+)", name):
+            encoder, half, direction, number, own = part.groups()
+            if half == "lower":
+                layers[encoder] = int(number) + 1
+            at = int(number) + (layers.get(encoder, 0) if half == "upper" else 0)
+            given = dict(shared.named_parameters()).get(f"{direction}.{at}.{own}")
+            if given is not None:
+                missing = value.shape[-1] - given.shape[-1]
+                found[name] = F.pad(given, (0, missing)) if half == "upper" else given
+    return found
 
 
 def mean_weights(model: Model, again: Model, begun: Model, share: float = 0.5) -> tuple[int, int]:
@@ -191,7 +215,8 @@ def _embedding_widths(model: Model) -> set[int]:
     while tok2vec is not None:
         if tok2vec.has_dim("nO"):
             widths.add(tok2vec.get_dim("nO"))
-        tok2vec = tok2vec.maybe_get_ref("embed")
+        below = tok2vec.maybe_get_ref("embed")
+        tok2vec = tok2vec.maybe_get_ref("tok2vec") if below is None else below
     return widths
 
 

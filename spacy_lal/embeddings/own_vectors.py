@@ -141,7 +141,7 @@ def take_vectors(model: Model, vectors: Vectors) -> None:
 
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    embed = model.get_ref("embed")
+    embed = model.layers[0]
     embed.initialize(X=X)
     if not X:
         raise ValueError("the word vectors come from the example Docs: give nlp.initialize() some")
@@ -155,5 +155,5 @@ def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train:
     words, which = distinct_words(docs)
     vectors = cast(OwnVectors, shim.module).lookup(words)
     rows = shim.run(which.to(shim.device), vectors.to(shim.device), is_train=is_train)
-    embedded = read_plain(model.get_ref("embed"), docs, is_train)
+    embedded = read_plain(model.layers[0], docs, is_train)
     return side_by_side(model, embedded, rows_of_docs(model, rows, docs))

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast, get_type_hints
 import spacy
 import srsly
 from spacy.language import Language
-from spacy.pipeline import TrainablePipe
+from spacy.pipeline import Tok2Vec, TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger, minibatch, raise_error
@@ -163,7 +163,12 @@ class WeightsPipe(TrainablePipe):
             raise ValueError(f"warm_start: {warm_start} has no component of this package")
         named = [pipe for pipe in candidates if pipe.name == self.name]
         alike = [pipe for pipe in candidates if type(pipe) is type(self)]
-        return cast(Model, (named or alike or candidates)[0].model)
+        pipe = (named or alike or candidates)[0]
+        for _, shared in other.pipeline:
+            if isinstance(shared, Tok2Vec):
+                for listener in shared.listener_map.get(pipe.name, ()):
+                    pipe.model.replace_node(listener, shared.model)
+        return cast(Model, pipe.model)
 
     def update(
         self,

@@ -1,0 +1,227 @@
+"""Components that share a BiLSTM over sentences in `lal_tok2vec`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import spacy
+import torch
+from spacy.language import Language
+from spacy.tokens import Doc
+from thinc.api import Model
+from torch import nn
+
+from spacy_lal.bridge.shim import torch_shim
+from spacy_lal.encoders.sentence_bilstm import build_sentence_bilstm_v1
+from spacy_lal.layers.input_encoders import SharedInput
+
+from .toy import DEPENDENCIES, TINY, headed_examples, joint_pipeline
+from .toy_frames import SMALL, srl_pipeline
+from .toy_shared import BESIDE, LISTENER, annotations, encoder_shim, shared_examples, step
+
+SHARED = {
+    "@architectures": "spacy-lal.SentenceBiLSTM.v1",
+    "hidden_width": 16,
+    "depth": 2,
+    "tok2vec": TINY["tok2vec"],
+}
+ROWS = {"@misc": "spacy-lal.SharedRows.v1"}
+PARTS = ["The cats \n sat. Dogs\teat fish.", "", " \n ", "She saw it.", "No stop"]
+
+
+def numbers(given: list[Any]) -> Model:
+    """A layer of random vectors for each word, which keeps the gradient that it is given."""
+
+    def forward(model: Model, docs: list[Doc], is_train: bool) -> tuple[list, Any]:
+        vectors = [
+            numpy.asarray([numpy.sin(numpy.arange(1, 4) * (1 + t.orth % 97)) for t in doc], "f")
+            for doc in docs
+        ]
+        return [of.reshape(-1, 3) for of in vectors], lambda d_rows: given.append(d_rows) or []
+
+    return Model("numbers", forward, dims={"nO": 3})
+
+
+def docs_of(nlp: Language) -> list[Doc]:
+    docs = [nlp.make_doc(text) for text in PARTS]
+    for token in docs[0]:
+        token.is_sent_start = token.i in (0, 5)
+    return docs
+
+
+@pytest.fixture
+def shared() -> tuple[Model, list[Any], list[Doc]]:
+    given: list[Any] = []
+    torch.manual_seed(0)
+    model = build_sentence_bilstm_v1(numbers(given), hidden_width=4, depth=2)
+    docs = docs_of(spacy.blank("en"))
+    model.initialize(X=docs)
+    return model, given, docs
+
+
+def states_one_by_one(model: Model, doc: Doc) -> numpy.ndarray:
+    """Of PyTorch's own bidirectional LSTM with the same weights, a sentence at a time."""
+    module = torch_shim(model).module
+    depth, d_in = len(module.ahead), module.ahead[0].input_size
+    lstm = nn.LSTM(d_in, module.ahead[0].hidden_size, depth, bidirectional=True)
+    state = {}
+    for k in range(depth):
+        for end, layers in (("", module.ahead), ("_reverse", module.back)):
+            for name, value in layers[k].state_dict().items():
+                state[name.replace("_l0", f"_l{k}{end}")] = value
+    lstm.load_state_dict(state)
+    (vectors,) = model.get_ref("tok2vec").predict([doc])
+    found = numpy.zeros((len(doc), 2 * lstm.hidden_size), "f")
+    for sentence in doc.sents:
+        words = [t.i for t in sentence if not t.is_space]
+        if words:
+            with torch.no_grad():
+                found[words] = lstm(torch.from_numpy(vectors[words]))[0].numpy()
+    return found
+
+
+def test_states_of_each_sentence_by_itself(shared: tuple[Model, list[Any], list[Doc]]) -> None:
+    model, _, docs = shared
+    rows = model.predict(docs)
+    assert [row.shape for row in rows] == [(len(doc), 8) for doc in docs]
+    assert model.get_dim("nO") == 8
+    numpy.testing.assert_allclose(rows[0], states_one_by_one(model, docs[0]), atol=1e-6)
+    assert not rows[0][[t.is_space for t in docs[0]]].any()
+    assert not rows[2].any()
+    # a Doc alone, and one whose sentence is found by rule
+    numpy.testing.assert_allclose(model.predict([docs[3]])[0], rows[3], atol=1e-6)
+    assert rows[3].any()
+
+
+def test_gradients_by_finite_differences(shared: tuple[Model, list[Any], list[Doc]]) -> None:
+    model, given, docs = shared
+    generator = numpy.random.default_rng(0)
+    rows, backprop = model.begin_update(docs)
+    d_rows = [generator.normal(size=row.shape).astype("f") for row in rows]
+    backprop(d_rows)
+    module = torch_shim(model).module
+
+    def value() -> float:
+        pairs = zip(model.predict(docs), d_rows, strict=True)
+        return float(sum((row.astype("d") * d).sum() for row, d in pairs))
+
+    for name, parameter in module.named_parameters():
+        assert parameter.grad is not None
+        at = int(parameter.grad.abs().argmax())
+        flat = parameter.data.view(-1)
+        before = float(flat[at])
+        ends = []
+        for moved in (before - 1e-2, before + 1e-2):
+            flat[at] = moved
+            ends.append(value())
+        flat[at] = before
+        slope = (ends[1] - ends[0]) / 2e-2
+        assert float(parameter.grad.view(-1)[at]) == pytest.approx(slope, rel=2e-2), name
+    # every word hands its gradient on, and whitespace none
+    (d_vectors,) = given
+    assert [d.any(-1).tolist() for d in d_vectors] == [[not t.is_space for t in d] for d in docs]
+
+
+def shared_pipeline(**settings: Any) -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("lal_tok2vec", name="tok2vec", config={"model": {**SHARED, **settings}})
+    parser = {**TINY, "tok2vec": LISTENER, "input_encoder": ROWS, "dependencies": DEPENDENCIES}
+    nlp.add_pipe("lal_constituency", config={"model": parser})
+    roles = {**SMALL, "tok2vec": BESIDE, "positions": False}
+    nlp.add_pipe("lisa_srl", config={"model": roles})
+    nlp.add_pipe("lal_empty_tensor")
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    spacy.util.fix_random_seed(0)
+    nlp = shared_pipeline()
+    examples = shared_examples(nlp)
+    optimizer = nlp.initialize(lambda: examples)
+    optimizer.learn_rate = 0.01
+    for _ in range(60):
+        step(nlp, examples, optimizer)
+    path = tmp_path_factory.mktemp("shared")
+    nlp.to_disk(path)
+    return path
+
+
+def test_parser_and_roles_learn_from_nothing(folder: Path) -> None:
+    """`lal_tok2vec` teaches its embedding the words of the training data."""
+    nlp = spacy.load(folder)
+    scores = nlp.evaluate(shared_examples(nlp))
+    for name in ("const_evalb_f", "srl_f", "conll18_las", "tag_acc"):
+        assert scores[name] > 0.9, name
+    assert not nlp("Dogs eat.").tensor.size
+
+
+def test_the_same_from_bytes_and_on_its_own(folder: Path) -> None:
+    nlp = spacy.load(folder)
+    texts = [example.text for example in shared_examples(nlp)]
+    expected = annotations(nlp.pipe(texts))
+    again = shared_pipeline().from_bytes(nlp.to_bytes())
+    assert annotations(again.pipe(texts)) == expected
+    assert annotations(map(nlp, texts)) == expected
+    rounded = spacy.load(folder, config={"components.tok2vec.model.prediction": "int8"})
+    vectors = [
+        pipeline.get_pipe("tok2vec").predict([pipeline.make_doc(texts[0])])[0]
+        for pipeline in (nlp, rounded)
+    ]
+    assert 0 < numpy.abs(vectors[0] - vectors[1]).max() < 0.05
+    # a component that left keeps a copy of what it listened to
+    nlp.replace_listeners("tok2vec", "lal_constituency", ["model.tok2vec"])
+    alone = spacy.blank("en")
+    alone.add_pipe("lal_constituency", source=nlp)
+    trees = [[s[:3] for s in of[1].get("constituents", [])] for of in expected]
+    assert [a[1]["constituents"] for a in annotations(alone.pipe(texts))] == trees
+
+
+def test_a_parser_begins_with_a_shared_bilstm(folder: Path) -> None:
+    nlp = joint_pipeline()
+    nlp.config["initialize"]["components"] = {"lal_constituency": {"warm_start": str(folder)}}
+    nlp.initialize(lambda: headed_examples(nlp))
+    mine = torch_shim(nlp.get_pipe("lal_constituency").model).module.input_encoder
+    theirs = encoder_shim(spacy.load(folder)).module
+    for direction in ("ahead", "back"):
+        lower, upper = (getattr(half, direction)[0] for half in (mine.lower, mine.upper))
+        first, second = getattr(theirs, direction)
+        assert torch.equal(lower.weight_ih_l0, first.weight_ih_l0)
+        assert torch.equal(upper.weight_hh_l0, second.weight_hh_l0)
+        # it also reads tags, which add nothing at first
+        read = upper.weight_ih_l0
+        assert torch.equal(read[:, :32], second.weight_ih_l0)
+        assert read.shape[1] == 40
+        assert not read[:, 32:].any()
+
+
+def test_rows_of_a_shared_encoder_are_its_vectors() -> None:
+    encoder = SharedInput().build(3, 2).eval()
+    x, lengths = torch.randn(2, 3, 3), torch.tensor([3, 1])
+    with torch.no_grad():
+        rows, tags = encoder(x, lengths)
+        assert torch.equal(rows[:, 0], encoder.start.expand(2, 3))
+        assert torch.equal(rows[0, 1:4], x[0])
+        assert torch.equal(rows[0, 4], encoder.stop)
+        assert torch.equal(rows[1, 1:3], torch.stack([x[1, 0], encoder.stop]))
+        assert not rows[1, 3:].any()
+        assert encoder.tag_scores is not None
+        expected = x[0, 1] @ encoder.tag_scores.weight.T + encoder.tag_scores.bias
+        torch.testing.assert_close(tags[0, 1], expected)
+    with pytest.raises(ValueError, match='tags = "doc" is not for'):
+        SharedInput(tags="doc")
+
+
+@pytest.mark.parametrize("positions", [True, False])
+def test_without_positions_lisa_reads_a_bag_of_words(positions: bool) -> None:
+    nlp = srl_pipeline({"positions": positions})
+    nlp.initialize(lambda: shared_examples(nlp))
+    network = torch_shim(nlp.get_pipe("lisa_srl").model).module
+    x, order = torch.randn(1, 5, network.encoder.project.in_features), [3, 0, 4, 2, 1]
+    with torch.no_grad():
+        joint, moved = (network(of, torch.tensor([5])).joint for of in (x, x[:, order]))
+    same = torch.allclose(joint[:, order], moved, atol=1e-5)
+    assert same is not positions
