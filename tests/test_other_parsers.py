@@ -76,8 +76,9 @@ def test_alone_and_in_batches(nlp: Language, name: str) -> None:
     texts = TEXTS[name]
     alone = trees([nlp(text) for text in texts])
     assert trees(list(nlp.pipe(texts * 3, batch_size=4))) == alone * 3
-    again = spacy.blank(nlp.lang, config=nlp.config).from_bytes(nlp.to_bytes())
-    assert trees([again(text) for text in texts]) == alone
+    if name == "is_lal_md":  # the one with the fewest bytes
+        again = spacy.blank(nlp.lang, config=nlp.config).from_bytes(nlp.to_bytes())
+        assert trees([again(text) for text in texts]) == alone
 
 
 def test_heads_of_french() -> None:

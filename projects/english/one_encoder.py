@@ -46,7 +46,9 @@ def main(
         if total > words:
             break
     new = load_model_from_config(with_one_encoder(old), vocab=old.vocab, auto_fill=True)
-    new.get_pipe("senter").from_bytes(old.get_pipe("senter").to_bytes())
+    for name, pipe in old.pipeline:
+        if name not in (PARSER, ROLES):
+            new.get_pipe(name).from_bytes(pipe.to_bytes())
     with torch.no_grad():
         transfer(old, new, sample)
     new.meta.update({k: v for k, v in old.meta.items() if k not in ("components", "pipeline")})
@@ -82,7 +84,8 @@ def with_one_encoder(nlp: Language) -> dict[str, Any]:
     }
     roles |= {"tok2vec": beside, "input_encoder": None, "positions": False}
     parser["prediction"] = roles["prediction"] = "int8"
-    config["nlp"]["pipeline"] = ["senter", SHARED, PARSER, ROLES, "lal_empty_tensor"]
+    before = [name for name in nlp.pipe_names if name not in (PARSER, ROLES)]
+    config["nlp"]["pipeline"] = [*before, SHARED, PARSER, ROLES, "lal_empty_tensor"]
     return dict(config)
 
 

@@ -11,12 +11,14 @@ import pytest
 import spacy
 import srsly
 import torch
+from spacy.tokens import DocBin
 
 from spacy_lal.annotations import get_constituents
 from spacy_lal.bridge.shim import torch_shim, torch_shims
 from spacy_lal.training.corpus import Paragraphs
-from tests.pipeline.toy import headed_examples
-from tests.pipeline.toy_shared import shared_examples, shared_pipeline
+from tests.pipeline.toy import DEPENDENCIES, TINY, headed_examples, joint_pipeline, train_on
+from tests.pipeline.toy_frames import srl_pipeline, trained
+from tests.pipeline.toy_shared import annotations, shared_examples, shared_pipeline
 from tests.silver.teacher import toy_teacher
 from tests.tiny_transformers import write_bert
 
@@ -133,6 +135,7 @@ def test_clear_text(project: Path, run_here: Callable[..., str], variables: dict
     assert "2 of 4 lines stay" in printed
 
 
+@pytest.mark.slow
 def test_train_sm(
     project: Path, tmp_path: Path, run_here: Callable[..., str], variables: dict[str, str]
 ) -> None:
@@ -187,6 +190,30 @@ def test_train_sm(
     again = run_here("train-sm-parser", "projects/english", **variables, **steps)
     assert "skipping" in again.lower() or "finished" in again
     assert "is there" in run_here("silver", "projects/english", **variables, **steps)
+
+
+def test_one_encoder(
+    project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
+) -> None:
+    """On few words the shared BiLSTM does all that two did, and the pipeline can be trained on."""
+    # wider than there are words, so that linear functions can be exact
+    wide = {"input_encoder": {**TINY["input_encoder"], "hidden_width": 32}}
+    nlp = joint_pipeline(model={**TINY, **wide, "dependencies": DEPENDENCIES})
+    train_on(nlp, headed_examples(nlp), 60)
+    roles = srl_pipeline(wide)
+    nlp.add_pipe("lisa_srl", source=trained(roles, 60))
+    nlp.to_disk(tmp_path / "two")
+    folder = project / "projects/english"
+    docs = [example.reference for example in shared_examples(nlp)]
+    train = folder / "corpus/train/ewt/train.spacy"
+    train.parent.mkdir(parents=True, exist_ok=True)
+    DocBin(docs=docs, store_user_data=True).to_disk(train)
+    run_here("one-encoder", "projects/english", **variables, begin=str(tmp_path / "two"))
+    shared = spacy.load(folder / "training/one-encoder")
+    names = ["tok2vec", "lal_constituency", "lisa_srl", "lal_empty_tensor"]
+    assert shared.pipe_names == names
+    texts = [" ".join(token.text for token in doc) for doc in docs]
+    assert annotations(shared.pipe(texts)) == annotations(nlp.pipe(texts))
 
 
 def test_make_en_lal_md(
@@ -269,6 +296,7 @@ def test_make_en_lal_lg(
     assert "mpnet" in str(nlp.meta["sources"])
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("workflow", "leg", "version", "trains"),

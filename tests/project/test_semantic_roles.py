@@ -45,6 +45,7 @@ def test_train_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
     assert scores_of(project / "projects/ewt/metrics/srl.json")["sentences"] == 10
 
 
+@pytest.mark.slow
 def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """A joint parser and a LISA that were trained apart, in one package."""
     copy_of("joint").to_disk(tmp_path / "parser")
