@@ -37,6 +37,7 @@ from ..layers.prepared import prepare
 from ..layers.settings import Settings
 from .weights import MODEL, WEIGHTS, Header, parts_of, read_weights
 
+NO_PARAMETERS = "this model has no parameters yet: call nlp.initialize() or load trained weights"
 PREDICTING = ("prediction", "max_batch_spans")
 """Attributes of models that the config sets and no weight depends on."""
 
@@ -67,10 +68,16 @@ class TorchShim(Shim):
         self._weights_elsewhere = False
         self._frozen: set[str] = set()
         self._prepared: Precision | None = None
+        self._first: nn.Parameter | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # readers, and functions that libraries hang on modules, can't be pickled
-        return self.__dict__ | {"reader": None, "_model": None, "weights": self.to_bytes()}
+        return self.__dict__ | {
+            "reader": None,
+            "_model": None,
+            "_first": None,
+            "weights": self.to_bytes(),
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         weights = state.pop("weights")
@@ -91,19 +98,21 @@ class TorchShim(Shim):
 
     def _own(self, header: Header, module: nn.Module) -> None:
         self.header, self._model, self._frozen, self._prepared = header, module, set(), None
+        self._first = next(module.parameters())
         self.reader = None if self._make_reader is None else self._make_reader(header)
 
     @property
     def module(self) -> nn.Module:
         if self._model is None:
-            raise ValueError(
-                "this model has no parameters yet: call nlp.initialize() or load trained weights"
-            )
+            raise ValueError(NO_PARAMETERS)
         return self._model
 
     @property
     def device(self) -> torch.device:
-        return next(self.module.parameters()).device
+        if self._first is None:
+            raise ValueError(NO_PARAMETERS)
+        # to look for a parameter at each call takes much longer
+        return self._first.device
 
     def run(
         self,
