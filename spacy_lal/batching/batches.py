@@ -164,16 +164,27 @@ def read_plain(layer: Model, docs: list[Doc], is_train: bool) -> Any:
 
 
 def check_listeners(model: Model, docs: list[Doc]) -> None:
-    """Raises ValueError if a tok2vec that a listener depends on has not run. The listener itself
-    would go on with zeros."""
+    """Raises ValueError if the tok2vec that a listener depends on has not run, or if another one
+    has. The listener itself would go on with zeros, or with wrong vectors."""
     waiting = [node for node in model.walk() if isinstance(node, Tok2VecListener)]
+    if not waiting:
+        return
+    listens = f"this component listens to {waiting[0].upstream_name!r}, which "
+    alone = (
+        "for a component that works alone, call replace_listeners of the pipeline in which it "
+        "listens"
+    )
     # doc_cleaner leaves None
-    if waiting and any(len(doc) and (doc.tensor is None or not doc.tensor.size) for doc in docs):
-        raise ValueError(
-            f"this component listens to {waiting[0].upstream_name!r}, which has not read the Doc. "
-            "Put it before the component; or, for a component that works alone, call "
-            "replace_listeners of the pipeline in which it listens"
-        )
+    tensors = [doc.tensor for doc in docs if len(doc)]
+    if any(tensor is None or not tensor.size for tensor in tensors):
+        raise ValueError(f"{listens}has not read the Doc. Put it before the component; or, {alone}")
+    width = waiting[0].get_dim("nO")
+    for tensor in tensors:
+        if tensor.shape[-1] != width:
+            raise ValueError(
+                f"{listens}had vectors of width {width} where it was trained. Here they are "
+                f"{tensor.shape[-1]} wide, of another component in its place; {alone}"
+            )
 
 
 def padded_batches(

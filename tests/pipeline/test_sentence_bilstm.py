@@ -225,3 +225,13 @@ def test_without_positions_lisa_reads_a_bag_of_words(positions: bool) -> None:
         joint, moved = (network(of, torch.tensor([5])).joint for of in (x, x[:, order]))
     same = torch.allclose(joint[:, order], moved, atol=1e-5)
     assert same is not positions
+
+
+def test_another_tok2vec_in_its_place_is_refused(folder: Path) -> None:
+    """As when a component is added to a pipeline of spaCy's, whose `tok2vec` has the same name."""
+    nlp = spacy.load(folder)
+    doc = nlp.make_doc("Dogs eat.")
+    doc.tensor = numpy.zeros((3, 96), "f")
+    for name in ("lal_constituency", "lisa_srl"):
+        with pytest.raises(ValueError, match="listens to 'tok2vec', which had vectors of width 32"):
+            nlp.get_pipe(name)(doc)
