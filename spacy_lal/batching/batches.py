@@ -102,7 +102,7 @@ def sentence_model(
 
 def initialize_tok2vec(model: Model, docs: list[Doc] | None) -> int:
     """Initialises a model's tok2vec and returns the width of its vectors."""
-    tok2vec = model.layers[0]
+    tok2vec = model.get_ref("tok2vec")
     tok2vec.initialize(X=docs)
     width = tok2vec.maybe_get_dim("nO")
     if width is None:
