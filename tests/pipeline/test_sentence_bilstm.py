@@ -18,17 +18,10 @@ from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.encoders.sentence_bilstm import build_sentence_bilstm_v1
 from spacy_lal.layers.input_encoders import SharedInput
 
-from .toy import DEPENDENCIES, TINY, headed_examples, joint_pipeline
-from .toy_frames import SMALL, srl_pipeline
-from .toy_shared import BESIDE, LISTENER, annotations, encoder_shim, shared_examples, step
+from .toy import headed_examples, joint_pipeline
+from .toy_frames import srl_pipeline
+from .toy_shared import annotations, bilstm_pipeline, encoder_shim, shared_examples, step
 
-SHARED = {
-    "@architectures": "spacy-lal.SentenceBiLSTM.v1",
-    "hidden_width": 16,
-    "depth": 2,
-    "tok2vec": TINY["tok2vec"],
-}
-ROWS = {"@misc": "spacy-lal.SharedRows.v1"}
 PARTS = ["The cats \n sat. Dogs\teat fish.", "", " \n ", "She saw it.", "No stop"]
 
 
@@ -125,21 +118,10 @@ def test_gradients_by_finite_differences(shared: tuple[Model, list[Any], list[Do
     assert [d.any(-1).tolist() for d in d_vectors] == [[not t.is_space for t in d] for d in docs]
 
 
-def shared_pipeline(**settings: Any) -> Language:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("lal_tok2vec", name="tok2vec", config={"model": {**SHARED, **settings}})
-    parser = {**TINY, "tok2vec": LISTENER, "input_encoder": ROWS, "dependencies": DEPENDENCIES}
-    nlp.add_pipe("lal_constituency", config={"model": parser})
-    roles = {**SMALL, "tok2vec": BESIDE, "positions": False}
-    nlp.add_pipe("lisa_srl", config={"model": roles})
-    nlp.add_pipe("lal_empty_tensor")
-    return nlp
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     spacy.util.fix_random_seed(0)
-    nlp = shared_pipeline()
+    nlp = bilstm_pipeline()
     examples = shared_examples(nlp)
     optimizer = nlp.initialize(lambda: examples)
     optimizer.learn_rate = 0.01
@@ -163,7 +145,7 @@ def test_the_same_from_bytes_and_on_its_own(folder: Path) -> None:
     nlp = spacy.load(folder)
     texts = [example.text for example in shared_examples(nlp)]
     expected = annotations(nlp.pipe(texts))
-    again = shared_pipeline().from_bytes(nlp.to_bytes())
+    again = bilstm_pipeline().from_bytes(nlp.to_bytes())
     assert annotations(again.pipe(texts)) == expected
     assert annotations(map(nlp, texts)) == expected
     rounded = spacy.load(folder, config={"components.tok2vec.model.prediction": "int8"})

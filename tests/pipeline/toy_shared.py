@@ -34,6 +34,14 @@ BESIDE = {
     "encoder": LISTENER,
 }
 
+BILSTM = {
+    "@architectures": "spacy-lal.SentenceBiLSTM.v1",
+    "hidden_width": 16,
+    "depth": 2,
+    "tok2vec": TINY["tok2vec"],
+}
+ROWS = {"@misc": "spacy-lal.SharedRows.v1"}
+
 
 def shared_pipeline(folder: Path) -> Language:
     """Trees, heads, roles, spaCy's tags and sentence starts from the transformer of a folder."""
@@ -85,3 +93,15 @@ def annotations(docs: Iterable[Doc]) -> list[Any]:
         )
         for doc in docs
     ]
+
+
+def bilstm_pipeline() -> Language:
+    """Trees, heads and roles from a BiLSTM that their components share."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("lal_tok2vec", name="tok2vec", config={"model": BILSTM})
+    parser = {**TINY, "tok2vec": LISTENER, "input_encoder": ROWS, "dependencies": DEPENDENCIES}
+    nlp.add_pipe("lal_constituency", config={"model": parser})
+    roles = {**SMALL, "tok2vec": BESIDE, "positions": False}
+    nlp.add_pipe("lisa_srl", config={"model": roles})
+    nlp.add_pipe("lal_empty_tensor")
+    return nlp
