@@ -13,9 +13,10 @@ import torch
 import typer.main
 from spacy.cli._util import app as spacy_cli
 from spacy.tokens import Doc
+from spacy.training import Example
 
 from spacy_lal.annotations import get_frames
-from tests.pipeline.toy_shared import bilstm_pipeline, shared_examples
+from tests.pipeline.contract import copy_of
 
 from .running import FEW_STEPS, ROOT, load_benchmark, read_docs, scores_of, weight_types
 from .sizes import LISA, OF_LAYERS, OF_ROWS, settings
@@ -46,15 +47,22 @@ def test_train_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
 
 @pytest.mark.slow
 def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
-    """A student with one BiLSTM, in a package."""
-    run_here("convert", "projects/ewt", **toy_ewt(tmp_path))
-    student = bilstm_pipeline()
-    student.initialize(lambda: shared_examples(student))
-    student.to_disk(tmp_path / "student")
-    run_here("make-en-lal-sm", student=str(tmp_path / "student"))
+    """A joint parser and a LISA that were trained apart, in one package."""
+    copy_of("joint").to_disk(tmp_path / "parser")
+    small = f"{FEW_STEPS} {LISA} {OF_ROWS}"
+    variables = toy_ewt(tmp_path) | {"warm_start": "null", "train_options": small}
+    run_here("train-srl", "projects/ewt", **variables)
+    roles = "projects/ewt/training/srl/model-best"
+    starts = spacy.blank("en")
+    starts.add_pipe("senter")
+    one = Doc(starts.vocab, ["Go", "!", "No", "."], sent_starts=[1, 0, 1, 0])
+    starts.initialize(lambda: [Example(one.copy(), one)])
+    starts.to_disk(tmp_path / "starts")
+    made_of = {"parser": tmp_path / "parser", "sentences": tmp_path / "starts", "roles": roles}
+    run_here("make-en-lal-sm", **{name: str(path) for name, path in made_of.items()})
     path = project / "packages/en_lal_sm"
     meta = srsly.read_json(path / "meta.json")
-    assert meta["pipeline"] == student.pipe_names
+    assert meta["pipeline"] == ["senter", "lal_constituency", "lisa_srl"]
     assert {"srl_f", "srl_pred_f", "const_evalb_f", "dep_las"} <= set(meta["performance"])
     # matrices in 8 bits with scales of 32, the rest in 16
     assert weight_types(path) == {torch.float16, torch.int8, torch.float32}
@@ -63,9 +71,12 @@ def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., s
     doc = nlp("The cat sat on the mat.")
     assert {"constituents", "srl"} <= set(doc.spans)
     assert doc.has_annotation("DEP")
-    # roles by LISA's own heads
-    assert nlp.config["components"]["lisa_srl"]["parse_source"] == "model"
-    assert nlp.get_pipe("lisa_srl").parse_source == "model"
+    # roles by LISA's own heads, whatever the pipeline says that it was taken from
+    sources = [
+        pipeline.config["components"]["lisa_srl"]["parse_source"]
+        for pipeline in (nlp, spacy.load(project / roles))
+    ]
+    assert sources == [nlp.get_pipe("lisa_srl").parse_source, "model"] == ["model", "model"]
     assert nlp.get_pipe("lisa_srl").overwrite_parser == 3.0
     assert nlp.get_pipe("lisa_srl").nonconstituent_penalty == 2.0
     assert nlp.get_pipe("lal_constituency").decoder.arc_weight == 0.5
