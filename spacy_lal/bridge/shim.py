@@ -38,6 +38,7 @@ from ..layers.settings import Settings
 from .weights import MODEL, WEIGHTS, Header, parts_of, read_weights
 
 NO_PARAMETERS = "this model has no parameters yet: call nlp.initialize() or load trained weights"
+"""Message of the error of a network that is not built yet."""
 PREDICTING = ("prediction", "max_batch_spans")
 """Attributes of models that the config sets and no weight depends on."""
 
