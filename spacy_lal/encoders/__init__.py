@@ -1,1 +1,1 @@
-"""Pretrained transformers that components share."""
+"""Transformers and BiLSTMs that components share."""
