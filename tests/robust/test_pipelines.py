@@ -80,8 +80,8 @@ def try_joined(docs: list[Doc], *, trees: bool) -> None:
     ]
 
 
-# en_lal_md rounds its encoder's float32 sums, whose last bits depend on the batch (decision 026): of
-# nonsense, near ties may fall otherwise
+# en_lal_md rounds its encoder's float32 sums, whose last bits depend on the batch (decision 026):
+# of nonsense, near ties may fall otherwise
 @pytest.mark.parametrize("name", [name for name in PIPELINES if name != "en_lal_md"])
 def test_anything(name: str) -> None:
     nlp = loaded(name)
