@@ -80,9 +80,13 @@ def try_joined(docs: list[Doc], *, trees: bool) -> None:
     ]
 
 
-# en_lal_md rounds its encoder's float32 sums, whose last bits depend on the batch (decision 026):
-# of nonsense, near ties may fall otherwise
-@pytest.mark.parametrize("name", [name for name in PIPELINES if name != "en_lal_md"])
+# en_lal_md once found other annotations in nonsense alone than in a batch; why is not known
+ONCE = pytest.mark.xfail(reason="failed once, among all tests; passes by itself", strict=False)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=ONCE if n == "en_lal_md" else ()) for n in PIPELINES]
+)
 def test_anything(name: str) -> None:
     nlp = loaded(name)
 
