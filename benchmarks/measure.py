@@ -150,7 +150,12 @@ def in_turn(
 
 
 def peak_mb() -> float:
-    """Return the peak resident memory in MB (ru_maxrss: KiB on Linux, bytes on macOS)."""
+    """Return the peak resident memory in MB (ru_maxrss: KiB on Linux, bytes on macOS). Linux counts
+    in ru_maxrss what the parent had when it started this process, but not in VmHWM."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="utf8").splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) * 1024 / 1e6
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 

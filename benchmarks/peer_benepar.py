@@ -72,8 +72,9 @@ def sentences(docs: list[Doc], vocab: Any, per_doc: int = 1, words: int = 0) -> 
 
 
 @app.command()
-def build(data: Path, folder: Path) -> None:
-    """Write a release with random weights and the labels, tags and words of DATA."""
+def build(data: Path, folder: Path, width: int = 768, layers: int = 12) -> None:
+    """Write a release with random weights and the labels, tags and words of DATA.
+    width, layers: of the encoder; by default BERT-base's."""
     from benepar.nkutil import HParams
     from benepar.parse_chart import ChartParser
     from transformers import BertConfig, BertTokenizerFast
@@ -100,7 +101,8 @@ def build(data: Path, folder: Path) -> None:
         "label_vocab": {label: k for k, label in enumerate(sorted(labels))},
         "char_vocab": {},
     }
-    encoder = BertConfig(vocab_size=VOCABULARY)  # BERT-base by default
+    size = {"hidden_size": width, "intermediate_size": 4 * width, "num_hidden_layers": layers}
+    encoder = BertConfig(vocab_size=VOCABULARY, **size)
     encoder.benepar = {**parts, "hparams": hparams.to_dict()}
     encoder.save_pretrained(folder)
     torch.manual_seed(0)

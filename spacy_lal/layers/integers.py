@@ -46,16 +46,22 @@ class RoundedRows(NamedTuple):
 
 def rounded_rows(x: Tensor) -> RoundedRows:
     """Rounds rows [R, d]."""
-    scale = x.abs().amax(1, keepdim=True).clamp_(min=TINY).div_(MOST)
+    low, high = _range(x)
+    scale = torch.maximum(high, low.neg_()).clamp_(min=TINY).div_(MOST)
     return RoundedRows((x / scale).round_(), scale)
 
 
 def centred_rows(x: Tensor) -> RoundedRows:
     """Rounds rows [R, d] about the middles of their least and largest numbers."""
-    low, high = x.aminmax(dim=1, keepdim=True)
+    low, high = _range(x)
     middle = (low + high).div_(2)
     scale = (high - low).div_(2).clamp_(min=TINY).div_(MOST)
     return RoundedRows(((x - middle) / scale).round_(), scale, middle.squeeze(1))
+
+
+def _range(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Returns each row's least and largest number [R, 1]; `aminmax` takes eight times as long."""
+    return x.amin(1, keepdim=True), x.amax(1, keepdim=True)
 
 
 class IntegerMatrix:
