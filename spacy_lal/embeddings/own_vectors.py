@@ -83,7 +83,11 @@ class OwnVectors(nn.Module):
         return vectors
 
     def forward(self, which: Tensor, vectors: Tensor) -> Tensor:
-        rows: Tensor = self.projection(vectors)
+        if torch.is_grad_enabled():
+            rows: Tensor = self.projection(vectors)
+        else:
+            # or the last bits depend on the number of words, and what is rounded next on those bits
+            rows = (vectors.double() @ self.projection.weight.double().T).float()
         return rows[which]
 
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from .bilstm import BiLSTM
 from .dropout import FeatureDropout
-from .integers import Linear
+from .integers import Linear, wide_if_rounded
 from .layer_norm import LayerNorm
 from .settings import Settings
 
@@ -140,8 +140,9 @@ class BiLSTMInputEncoder(TagReader):
         if self.upper is not None:
             embedding = self.tag_embedding
             tags, shares = self.read_tags(self.dropout(states), given, len(embedding))
-            expected = shares @ embedding
-            states = self.upper(torch.cat([states, expected], -1), lengths)
+            shares = wide_if_rounded(shares, self.upper)
+            expected = shares @ embedding.to(shares)
+            states = self.upper(torch.cat([states, expected.to(states)], -1), lengths)
         states = self.dropout(states)
         return with_start_and_stop(states, lengths, self.start, self.stop), tags
 

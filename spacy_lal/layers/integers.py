@@ -120,6 +120,15 @@ class OneSidedLinear(Linear):
     rounded = staticmethod(centred_rows)
 
 
+def wide_if_rounded(x: Tensor, *layers: Prepared) -> Tensor:
+    """Returns x in float64 if the layers that read what comes of it round it.
+
+    The last bit of a sum in float32 depends on how many rows there are, and would decide between
+    two integers. So would one of float64, but a thousand million times less often.
+    """
+    return x.double() if any(layer.prepared() for layer in layers) else x
+
+
 def products(linears: Iterable[Linear], x: Tensor) -> list[Tensor]:
     """Returns the outputs of layers for the same x [..., d_in], which is rounded once."""
     linears = list(linears)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from .biaffine import Biaffine, LabelFactors
 from .dropout import Dropout, FeatureDropout
-from .integers import Linear
+from .integers import Linear, wide_if_rounded
 from .settings import Settings
 
 
@@ -89,7 +89,9 @@ class SyntacticScorer(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, LabelFactors]:
         views = self.dropout(F.leaky_relu(self.views(x), 0.1))
         dependent, governed, head, governor = views.split(self.sizes, -1)
-        arcs = (dependent @ self.arc[:-1] + self.arc[-1]) @ head.transpose(1, 2)
+        dependent, head = (wide_if_rounded(view, self.views) for view in (dependent, head))
+        weight, bias = self.arc.to(head).split([len(self.arc) - 1, 1])
+        arcs = (dependent @ weight + bias) @ head.transpose(1, 2)
         return arcs, self.relation.factors(governed, governor)
 
 
@@ -129,7 +131,8 @@ class SyntacticAttention(nn.Module):
     def forward(self, x: Tensor, mask: Tensor, syntax: Tensor | None = None) -> Tensor:
         batch, n, _ = x.shape
         own = self.n_own
-        projected = self.queries_keys_values(x).view(batch, n, -1, self.d_head).transpose(1, 2)
+        projected = wide_if_rounded(self.queries_keys_values(x), self.output)
+        projected = projected.view(batch, n, -1, self.d_head).transpose(1, 2)
         queries, keys, values = projected.split([own, own, self.n_heads], 1)
         logits = (queries * self.d_head**-0.5) @ keys.transpose(2, 3)
         weights = torch.softmax(logits.masked_fill(~mask[:, None, None], -torch.inf), -1)
@@ -137,7 +140,7 @@ class SyntacticAttention(nn.Module):
             weights = torch.cat([weights, syntax.unsqueeze(1)], 1)
         weights = self.dropout(weights)
         mixed = (weights @ values).transpose(1, 2).reshape(batch, n, -1)
-        return self.output(mixed)
+        return self.output(mixed.to(x.dtype))
 
 
 class LisaLayer(nn.Module):
@@ -230,6 +233,7 @@ class LisaEncoder(nn.Module):
             if k == self.syntax_layer and self.parser is not None:
                 arcs, relations = self.parser(x if self.copied else normed)
                 syntax = attend_to_heads(arcs, mask, governors)
+                arcs = arcs.to(x.dtype)
             x = layer(normed, mask, syntax)
             if str(k) in self.task_norms:
                 x = self.task_norms[str(k)](x)

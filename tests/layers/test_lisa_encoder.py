@@ -23,6 +23,7 @@ from spacy_lal.layers.lisa_encoder import (
     attend_to_heads,
     sinusoids,
 )
+from spacy_lal.layers.prepared import prepare
 
 EXACT = {"atol": 1e-12, "rtol": 0.0}
 HEADS = ["biaffine", "copied"]
@@ -314,3 +315,23 @@ def test_gradients_by_finite_differences(
 
     x = random(2, 3, 5).requires_grad_()
     assert torch.autograd.gradcheck(outputs, (x, *parameters), fast_mode=True)
+
+
+@pytest.mark.parametrize("head", HEADS)
+@torch.no_grad()
+def test_rounded_layers_give_a_sentence_the_same_bits_in_every_batch(head: Any) -> None:
+    """Sums over padding may end otherwise in float32, and would be rounded to other integers."""
+    torch.manual_seed(4)
+    made = LisaEncoder(
+        small(layers=3, heads=4, head_width=16, feed_forward_width=96, syntactic_head=head), 40, 4
+    ).eval()
+    assert made.parser is not None
+    torch.nn.init.normal_(made.parser.arc, std=0.1)
+    prepare(made, "int8")
+    lengths = torch.tensor([61, 60, 47, 33, 18, 9, 4, 1])
+    x = torch.randn(8, 61, 40)
+    together = made(x, words(lengths, 61))
+    for row, n in enumerate(lengths.tolist()):
+        alone = made(x[row : row + 1, :n], torch.ones(1, n, dtype=torch.bool))
+        assert torch.equal(together.tagged[row, :n], alone.tagged[0])
+        assert torch.equal(together.encoded[row, :n], alone.encoded[0])

@@ -80,13 +80,7 @@ def try_joined(docs: list[Doc], *, trees: bool) -> None:
     ]
 
 
-# en_lal_md once found other annotations in nonsense alone than in a batch; why is not known
-ONCE = pytest.mark.xfail(reason="failed once, among all tests; passes by itself", strict=False)
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=ONCE if n == "en_lal_md" else ()) for n in PIPELINES]
-)
+@pytest.mark.parametrize("name", PIPELINES)
 def test_anything(name: str) -> None:
     nlp = loaded(name)
 
