@@ -216,6 +216,7 @@ def test_one_encoder(
     assert annotations(shared.pipe(texts)) == annotations(nlp.pipe(texts))
 
 
+@pytest.mark.slow
 def test_make_en_lal_md(
     project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
 ) -> None:

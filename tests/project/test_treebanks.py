@@ -211,6 +211,7 @@ def pieces_of(doc: Doc) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.slow
 def test_train_ftb(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     write_vectors(tmp_path / "vectors", "fr")
     small = sizes("spanformer", **OF_VECTORS)
