@@ -6,8 +6,8 @@
 FOLDER gets an environment for each group of peers, which pip fills, and what they read. Every
 system reads the same sentences, gold words and boundaries, in a process of its own, in turn; one
 run warms up. Numbers are medians. benepar and supar have random weights of their usual sizes, since
-theirs are in no package registry: their time does not depend on the weights, and they
-have no score. stanza downloads its weights; without a network it is left out, and the report says
+theirs are in no package registry: their time does not depend on the weights, and they have no
+score. stanza downloads its weights; without a network it is left out, and the report says
 so. "tags" are Penn tags, the one annotation that all with weights share.
 """
 
@@ -277,9 +277,10 @@ def supar(model: str, folder: Path, sentences: Sentences) -> Run:
         **peer_supar.SIZES["default"],
     )
     parser.transform.eval()
+    data = peer_supar.read(parser, folder / model)
 
     def run() -> None:
-        parser._predict(peer_supar.read(parser, folder / model).loader)
+        parser._predict(data.loader)
 
     return run
 
