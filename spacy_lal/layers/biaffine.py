@@ -51,14 +51,10 @@ class Biaffine(Prepared):
 
     def factors(self, left: Tensor, right: Tensor) -> LabelFactors:
         """Returns the factors of the scores of [B,n,d_left] and [B,n,d_right]."""
-        weight = self._whole() if torch.is_grad_enabled() else self.prepared()
-        return LabelFactors(left, right, weight)
+        return LabelFactors(left, right, self.prepared())
 
     def made(self, precision: Precision) -> Tensor:
-        """Returns the matrices W_o, side by side in memory, as products with left vectors need."""
-        return self._whole().transpose(0, 1).contiguous().transpose(0, 1)
-
-    def _whole(self) -> Tensor:
+        """Returns the matrices W_o [n_outputs,d_left+1,d_right+1]."""
         upper = torch.cat([self.bilinear, self.left.unsqueeze(2)], 2)
         lower = torch.cat([self.right, self.bias.unsqueeze(1)], 1)
         return torch.cat([upper, lower.unsqueeze(1)], 1)
@@ -112,17 +108,8 @@ def label_scores(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends:
     left, right = factors.left[sentences, starts], factors.right[sentences, ends]
     if weight.dim() == 2:
         return F.linear(left * right, weight[:, :-1], weight[:, -1])
-    if torch.is_grad_enabled():
-        return _Bilinear.apply(_with_one(left), _with_one(right), weight)
-    # two products are many times as fast as `F.bilinear`
-    flat = weight.transpose(0, 1).flatten(1)
-    pieces = zip(_with_one(left).split(ROWS), _with_one(right).split(ROWS), strict=True)
-    return torch.cat(
-        [
-            ((some @ flat).view(len(some), *weight.shape[::2]) @ others.unsqueeze(2)).squeeze(2)
-            for some, others in pieces
-        ]
-    )
+    scores: Tensor = _Bilinear.apply(_with_one(left), _with_one(right), weight)
+    return scores
 
 
 def _with_one(x: Tensor) -> Tensor:
@@ -150,11 +137,11 @@ def _of_all_pairs(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends
 
 
 CHUNK = 64
-"""Pairs in one step of the backward pass, which limits their outer products."""
+"""Pairs whose outer products are in memory at one time."""
 
 
 class _Bilinear(torch.autograd.Function):
-    """`F.bilinear` of [N,a], [N,b] and [L,a,b], without its slow backward pass.
+    """`F.bilinear` of [N,a], [N,b] and [L,a,b], many times as fast: a product of outer products.
 
     Forms in plain torch that are as fast hold 6 to 13 times the memory: `benchmarks/layers.py`,
     docs/decisions/005-hand-written-autograd.md.
@@ -163,7 +150,10 @@ class _Bilinear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
         ctx.save_for_backward(left, right, weight)
-        return F.bilinear(left, right, weight)
+        flat = weight.flatten(1)
+        pieces = zip(left.split(CHUNK), right.split(CHUNK), strict=True)
+        outer = ((x.unsqueeze(2) * y.unsqueeze(1)).flatten(1) for x, y in pieces)
+        return torch.cat([F.linear(products, flat) for products in outer])
 
     @staticmethod
     @once_differentiable

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from .biaffine import Biaffine, LabelFactors
 from .dropout import FeatureDropout
+from .integers import products
 from .settings import Settings
 
 
@@ -45,22 +46,29 @@ class DependencyScorer(nn.Module):
     """
 
     def __init__(
-        self, settings: DependencySettings, d_in: int, n_relations: int, *, slope: float = 0.0
+        self,
+        settings: DependencySettings,
+        d_in: int,
+        n_relations: int,
+        *,
+        slope: float = 0.0,
+        linear: type[nn.Linear] = nn.Linear,
     ) -> None:
+        """linear: the class of the projections."""
         super().__init__()
         self.relation_of, self.slope = settings.relation_of, slope
         d_arc, d_relation = settings.arc_width, settings.relation_width
-        self.arc_head = nn.Linear(d_in, d_arc)
-        self.arc_dependent = nn.Linear(d_in, d_arc)
-        self.relation_head = nn.Linear(d_in, d_relation)
-        self.relation_dependent = nn.Linear(d_in, d_relation)
+        self.arc_head = linear(d_in, d_arc)
+        self.arc_dependent = linear(d_in, d_arc)
+        self.relation_head = linear(d_in, d_relation)
+        self.relation_dependent = linear(d_in, d_relation)
         self.arc = Biaffine(d_arc, d_arc)
         self.relation = Biaffine(d_relation, d_relation, n_relations)
         self.dropout = FeatureDropout(settings.dropout)
 
     def forward(self, x: Tensor) -> tuple[Tensor, LabelFactors]:
         projections = self.arc_head, self.arc_dependent, self.relation_head, self.relation_dependent
-        heads, dependents, governors, governed = (self._view(of(x)) for of in projections)
+        heads, dependents, governors, governed = map(self._view, products(projections, x))
         dependents, governed = dependents[:, 1:], governed[:, 1:]
         arcs = self.arc(heads, dependents).squeeze(-1).transpose(1, 2)
         if self.relation_of == "dependent":

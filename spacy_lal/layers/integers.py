@@ -129,14 +129,16 @@ def wide_if_rounded(x: Tensor, *layers: Prepared) -> Tensor:
     return x.double() if any(layer.prepared() for layer in layers) else x
 
 
-def products(linears: Iterable[Linear], x: Tensor) -> list[Tensor]:
-    """Returns the outputs of layers for the same x [..., d_in], which is rounded once."""
+def products(linears: Iterable[nn.Linear], x: Tensor) -> list[Tensor]:
+    """Returns the outputs of layers for the same x [..., d_in], which is rounded once if all of
+    them are `Linear` and predict so."""
     linears = list(linears)
-    prepared: list[IntegerMatrix | None] = [linear.prepared() for linear in linears]
+    rounding = [linear for linear in linears if isinstance(linear, Linear)]
+    prepared: list[IntegerMatrix | None] = [linear.prepared() for linear in rounding]
     matrices = [matrix for matrix in prepared if matrix is not None]
     if len(matrices) < len(linears):
         return [F.linear(x, linear.weight, linear.bias) for linear in linears]
-    rows = linears[0].rounded(x.reshape(-1, x.shape[-1]))
+    rows = rounding[0].rounded(x.reshape(-1, x.shape[-1]))
     rows = rows._replace(values=rows.values.to(matrices[0].dtype))
     pairs = zip(linears, matrices, strict=True)
     outputs = [matrix.product(rows, linear.bias) for linear, matrix in pairs]

@@ -55,18 +55,27 @@ class EncoderSettings(Settings):
     halves: Literal["head", "whole"] = "head"
 
     @property
+    def sums_wide(self) -> bool:
+        """Whether annotations of rounded rows are the same in every batch, to the bit: see
+        `LabelAttention.made`."""
+        constant = self.query == "vector" and self.combine == "concatenate" or not self.heads
+        return constant and not self.self_attention_layers and not self.label_feed_forward
+
+    @property
     def label_partition_width(self) -> int | None:
         """Width of the position half in label attention."""
         return self.partition_width if self.label_partitioned else None
 
 
 class Merged(NamedTuple):
-    """Products of a label attention layer's weights."""
+    """Weights of a label attention layer, and products of them."""
 
     queries: Tensor | None
     """[H,d_model], constant queries on rows, scaled."""
     reduce: Tensor | None
     """[d_proj,d_value], proj and reduce_proj in one."""
+    values: list[Tensor]
+    """V_h of each part, [H,d_part,d_value_part]."""
 
 
 class LabelAttention(PartitionedSelfAttention, Prepared):
@@ -111,7 +120,7 @@ class LabelAttention(PartitionedSelfAttention, Prepared):
         if self.combine == "project":
             return super().forward(x, mask)
         reduced = self._reduced(self._contexts(x, mask))
-        of_rows = self.reduce_proj(x)
+        of_rows = F.linear(x.to(reduced), self.reduce_proj.weight.to(reduced))
         assert isinstance(self.layer_norm, LayerNorm)
         if self.query_matrix:
             normalised = self.layer_norm(reduced.transpose(1, 2) + of_rows.unsqueeze(2))
@@ -123,10 +132,12 @@ class LabelAttention(PartitionedSelfAttention, Prepared):
         """Returns scores [B,H,1,n] of the H constant queries, or [B,H,n,n] of matrix queries."""
         if self.query_matrix:
             return super()._scores(x)
-        return F.linear(x, self.prepared().queries).transpose(1, 2).unsqueeze(2)
+        queries = self.prepared().queries
+        return F.linear(x.to(queries), queries).transpose(1, 2).unsqueeze(2)
 
     def made(self, precision: Precision) -> Merged:
-        """Returns what constant queries and the heads' concatenation need of the weights."""
+        """Returns what constant queries and the heads' concatenation need of the weights: float64,
+        as in `wide_if_rounded`, where what reads the output may round it."""
         queries = reduce = None
         if not self.query_matrix:
             # K_h q_h: a query on the rows themselves, [H,d]
@@ -137,17 +148,20 @@ class LabelAttention(PartitionedSelfAttention, Prepared):
             parts = self._parts(self.reduce_proj.weight)
             products = zip(parts, self._weights("proj", ".weight"), strict=True)
             reduce = torch.cat([part @ weight for part, weight in products], dim=-1)
-        return Merged(queries, reduce)
+        values = self._weights("w_vs")
+        if precision == "int8" and queries is not None and reduce is not None:
+            return Merged(queries.double(), reduce.double(), [v.double() for v in values])
+        return Merged(queries, reduce, values)
 
     def _contexts(self, x: Tensor, mask: Tensor, rows: PackedRows | None = None) -> Tensor:
         """Returns one context a head [B,H,1,d_value], or, of matrix queries, one a row."""
         if self.query_matrix:
             return super()._contexts(x, mask)
         weights = self.attention_dropout(masked_softmax(self._scores(x), mask))
-        pooled = (weights.squeeze(2) @ x).transpose(0, 1)
+        pooled = (weights.squeeze(2) @ x.to(weights)).transpose(0, 1)
         contexts = [
             part @ values
-            for part, values in zip(self._parts(pooled), self._weights("w_vs"), strict=True)
+            for part, values in zip(self._parts(pooled), self.prepared().values, strict=True)
         ]
         # contiguous, or reducing them becomes B * H products instead of one
         return torch.cat(contexts, dim=-1).transpose(0, 1).unsqueeze(2).contiguous()

@@ -45,12 +45,14 @@ class LayerNorm(nn.Module):
         """Normalises left + right for all pairs of rows: [B,H,width], [B,n,width] -> [B,n,H,width].
 
         A sum's variance follows from the rows' variances and inner product, so the large tensor is
-        written but never reduced. Rounding limits the precision where two rows nearly cancel.
+        written but never reduced. Rounding limits the precision where two rows nearly cancel. What
+        is summed has the precision of the rows, the result that of the parameters.
         """
         if self.width == 1:
             return left.unsqueeze(1) + right.unsqueeze(2)
         with torch.autocast(left.device.type, enabled=False):
-            left, right = left.to(self.a_2.dtype), right.to(self.a_2.dtype)
+            dtype = torch.promote_types(left.dtype, self.a_2.dtype)
+            left, right = left.to(dtype), right.to(dtype)
             normalised: Tensor = _NormaliseSums.apply(left, right, self.a_2, self.b_2, self.eps)
         return normalised
 
@@ -88,9 +90,9 @@ class _NormaliseSums(torch.autograd.Function):
             variance.clamp_min_(TINY**2)
         deviation = variance.sqrt_()
         inverse = (deviation + eps).reciprocal_()
-        sums = (left * scale).unsqueeze(1) + (right * scale).unsqueeze(2)
+        sums = (left * scale).to(scale).unsqueeze(1) + (right * scale).to(scale).unsqueeze(2)
         ctx.save_for_backward(left, right, deviation, inverse, scale)
-        return torch.addcmul(shift, sums, inverse.unsqueeze(-1), out=sums)
+        return torch.addcmul(shift, sums, inverse.to(scale).unsqueeze(-1), out=sums)
 
     @staticmethod
     @once_differentiable

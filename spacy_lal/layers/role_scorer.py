@@ -40,10 +40,7 @@ def role_scores(
     if weight.dim() == 2:
         label_vectors = predicate_vectors.unsqueeze(1) * weight[:, :-1]  # [P, L, r]
         return word_vectors @ label_vectors.transpose(1, 2) + weight[:, -1]
-    n_labels, d_predicate, d_role = weight.shape
-    flat = weight.transpose(0, 1).reshape(d_predicate, -1)
-    label_vectors = F.pad(predicate_vectors, (0, 1), value=1.0) @ flat
-    label_vectors = label_vectors.view(-1, n_labels, d_role)
+    label_vectors = (F.pad(predicate_vectors, (0, 1), value=1.0) @ weight).transpose(0, 1)
     # [r;1] without writing the ones behind every word
     return word_vectors @ label_vectors[..., :-1].transpose(1, 2) + label_vectors[
         ..., -1

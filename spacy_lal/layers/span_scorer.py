@@ -32,17 +32,21 @@ class SpanScorer(nn.Module):
     holds no [B,S,d_hidden].
     """
 
-    def __init__(self, d_in: int, d_hidden: int, n_labels: int) -> None:
+    def __init__(
+        self, d_in: int, d_hidden: int, n_labels: int, linear: type[nn.Linear] = nn.Linear
+    ) -> None:
+        """linear: the class of the first layer."""
         super().__init__()
         if d_hidden < 2:
             raise ValueError(f"d_hidden must be at least 2 to be normalised, got {d_hidden}")
         self.dropout = Dropout()
-        self.hidden = nn.Linear(d_in, d_hidden)
+        self.hidden = linear(d_in, d_hidden)
         self.layer_norm: LayerNorm | nn.LayerNorm = LayerNorm(d_hidden)
         self.output = nn.Linear(d_hidden, n_labels - 1)
 
     def forward(self, fenceposts: Tensor) -> Tensor:
-        starts = F.linear(fenceposts, self.hidden.weight).to(self.hidden.weight.dtype)
+        ends = self.hidden(fenceposts).to(self.hidden.weight.dtype)
+        starts = ends - self.hidden.bias
         norm, keep = self.layer_norm, None
         # squares are divided by one less than the width, unless the norm is the standard one
         degrees, inside, added = starts.shape[2] - 1, 0.0, norm.eps
@@ -53,7 +57,7 @@ class SpanScorer(nn.Module):
         with torch.autocast(starts.device.type, enabled=False):
             scores: Tensor = _SpanScores.apply(
                 starts,
-                starts + self.hidden.bias,
+                ends,
                 *norm.parameters(),
                 *self.output.parameters(),
                 keep,

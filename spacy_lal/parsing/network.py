@@ -19,7 +19,8 @@ from ..layers.biaffine import LabelFactors, label_scores
 from ..layers.biaffine_spans import BiaffineLabels, BiaffineSpanSettings
 from ..layers.dependency_scorer import DependencyScorer, DependencySettings
 from ..layers.encoder import LabelAttentionEncoder
-from ..layers.input_encoders import InputEncoder, row_mask
+from ..layers.input_encoders import BiLSTMInput, InputEncoder, SharedInput, row_mask
+from ..layers.integers import Linear
 from ..layers.label_attention import EncoderSettings
 from ..layers.precision import Precision
 from ..layers.settings import Settings
@@ -66,6 +67,13 @@ class ParserSettings(Settings):
     hidden_width: int | None = None
     dependencies: DependencySettings | None = None
     spans: BiaffineSpanSettings | TransformerSpanSettings | None = None
+
+    @property
+    def linear(self) -> type[nn.Linear]:
+        """The class of scorers' first layers: rounded only if what they read is the same in every
+        batch, to the bit."""
+        exact = isinstance(self.input_encoder, BiLSTMInput | SharedInput) and self.encoder.sums_wide
+        return Linear if exact else nn.Linear
 
     @property
     def abilities(self) -> Abilities:
@@ -157,10 +165,12 @@ class ParserNetwork(nn.Module):
         self.dependencies: DependencyScorer | None = None
         self.spans: nn.Module | None = None
         if settings.hidden_width is not None:
-            self.scorer = SpanScorer(width, settings.hidden_width, n_labels)
+            self.scorer = SpanScorer(width, settings.hidden_width, n_labels, settings.linear)
         if settings.dependencies is not None:
             self.read_fenceposts = settings.dependencies.read == "fenceposts"
-            self.dependencies = DependencyScorer(settings.dependencies, width, n_relations)
+            self.dependencies = DependencyScorer(
+                settings.dependencies, width, n_relations, linear=settings.linear
+            )
         if settings.spans is not None:
             self.spans = settings.spans.build(width)
             self.labels = BiaffineLabels(settings.spans, width, n_labels)
