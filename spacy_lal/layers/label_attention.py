@@ -74,8 +74,8 @@ class Merged(NamedTuple):
     """[H,d_model], constant queries on rows, scaled."""
     reduce: Tensor | None
     """[d_proj,d_value], proj and reduce_proj in one."""
-    values: list[Tensor]
-    """V_h of each part, [H,d_part,d_value_part]."""
+    contexts: list[Tensor]
+    """V_h, proj and reduce_proj in one, of each part [H,d_part,d_proj]: for constant queries."""
 
 
 class LabelAttention(PartitionedSelfAttention, Prepared):
@@ -93,8 +93,8 @@ class LabelAttention(PartitionedSelfAttention, Prepared):
     concatenates and projects the heads as self-attention does.
 
     Constant queries avoid tensors of size n x d_key or n x d_value: q_h (X K_h)^T = (K_h q_h) X^T,
-    a_h (X V_h) = (a_h X) V_h, and reduce_proj is applied to contexts and to rows apart, merged with
-    proj unless residual dropout stands between. Padded rows must be finite.
+    a_h (X V_h) = (a_h X) V_h, and reduce_proj is applied to contexts and to rows apart, in one
+    matrix with V_h and proj unless residual dropout stands between. Padded rows must be finite.
     """
 
     def __init__(self, settings: EncoderSettings, d_model: int) -> None:
@@ -119,7 +119,7 @@ class LabelAttention(PartitionedSelfAttention, Prepared):
     def forward(self, x: Tensor, mask: Tensor, rows: PackedRows | None = None) -> Tensor:
         if self.combine == "project":
             return super().forward(x, mask)
-        reduced = self._reduced(self._contexts(x, mask))
+        reduced = self._reduced_contexts(x, mask)
         of_rows = F.linear(x.to(reduced), self.reduce_proj.weight.to(reduced))
         assert isinstance(self.layer_norm, LayerNorm)
         if self.query_matrix:
@@ -148,21 +148,33 @@ class LabelAttention(PartitionedSelfAttention, Prepared):
             parts = self._parts(self.reduce_proj.weight)
             products = zip(parts, self._weights("proj", ".weight"), strict=True)
             reduce = torch.cat([part @ weight for part, weight in products], dim=-1)
-        values = self._weights("w_vs")
-        if precision == "int8" and queries is not None and reduce is not None:
-            return Merged(queries.double(), reduce.double(), [v.double() for v in values])
-        return Merged(queries, reduce, values)
+        if queries is None or reduce is None:
+            return Merged(queries, reduce, [])
+        parts = reduce.chunk(len(self._widths), dim=-1)
+        contexts = [v @ part.T for v, part in zip(self._weights("w_vs"), parts, strict=True)]
+        if precision == "int8":
+            return Merged(queries.double(), reduce, [matrix.double() for matrix in contexts])
+        return Merged(queries, reduce, contexts)
+
+    def _reduced_contexts(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Returns one context a head [B,H,1,d_proj], or, of matrix queries, one a row."""
+        if self.query_matrix or self.residual_dropout.active:
+            return self._reduced(self._contexts(x, mask))
+        parts = zip(self._parts(self._pooled(x, mask)), self.prepared().contexts, strict=True)
+        reduced = [part @ weight for part, weight in parts]
+        return torch.stack(reduced).sum(0).transpose(0, 1).unsqueeze(2)
+
+    def _pooled(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Returns the rows a_h X, averaged by each constant query [H,B,d]."""
+        weights = self.attention_dropout(masked_softmax(self._scores(x), mask))
+        return (weights.squeeze(2) @ x.to(weights)).transpose(0, 1)
 
     def _contexts(self, x: Tensor, mask: Tensor, rows: PackedRows | None = None) -> Tensor:
         """Returns one context a head [B,H,1,d_value], or, of matrix queries, one a row."""
         if self.query_matrix:
             return super()._contexts(x, mask)
-        weights = self.attention_dropout(masked_softmax(self._scores(x), mask))
-        pooled = (weights.squeeze(2) @ x.to(weights)).transpose(0, 1)
-        contexts = [
-            part @ values
-            for part, values in zip(self._parts(pooled), self.prepared().values, strict=True)
-        ]
+        parts = zip(self._parts(self._pooled(x, mask)), self._weights("w_vs"), strict=True)
+        contexts = [part @ values for part, values in parts]
         # contiguous, or reducing them becomes B * H products instead of one
         return torch.cat(contexts, dim=-1).transpose(0, 1).unsqueeze(2).contiguous()
 

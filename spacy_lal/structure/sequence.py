@@ -256,7 +256,7 @@ def best_spans(
     once: list[list[int]] = [[] for _ in words_of]
 
     def size(row: int) -> tuple[int, ...]:
-        return len(once[row]), *(len(of[row]).bit_length() for of in (words_of, labels_of))
+        return len(once[row]), len(words_of[row]).bit_length()
 
     rows = [row for row, words in enumerate(words_of) if len(words)]
     while rows:
