@@ -73,7 +73,8 @@ class RoundedLayer:
     """Both directions of a layer [B, n, d_in] -> [B, n, 2 * d_hidden], with products of integers.
 
     Inputs are rounded by row, states to 1/127: they are between -1 and 1. Both directions take each
-    step together.
+    step together. A hyperbolic tangent is computed as tanh(x) = 2 sigmoid(2x) - 1, which is several
+    times as fast; what enters one is twice its value here, new cells and their states.
     """
 
     def __init__(self, ahead: nn.LSTM, back: nn.LSTM) -> None:
@@ -81,9 +82,12 @@ class RoundedLayer:
         self.inputs = [IntegerMatrix(weights[0]) for weights in directions]
         self.states = [IntegerMatrix(weights[1]) for weights in directions]
         self.d_hidden = ahead.hidden_size
-        self.bias = torch.stack([(w[2] + w[3]).detach().unsqueeze(0) for w in directions])
-        self.input_scale = torch.stack([matrix.scale for matrix in self.inputs])
-        self.state_scale = torch.stack([matrix.scale / MOST for matrix in self.states])
+        # gates are those that let in, keep and open, and, third, the new cells
+        twice = torch.tensor([1.0, 1.0, 2.0, 1.0]).repeat_interleave(self.d_hidden)
+        biases = torch.stack([(w[2] + w[3]).detach().unsqueeze(0) for w in directions])
+        self.bias = biases * twice
+        self.input_scale = torch.stack([matrix.scale for matrix in self.inputs]) * twice
+        self.state_scale = torch.stack([matrix.scale / MOST for matrix in self.states]) * twice
 
     def __call__(self, x: Tensor, mirror: Tensor) -> Tensor:
         """mirror [B, n]: the place of each word in the reversed sentence, and of each in that."""
@@ -113,8 +117,7 @@ class RoundedLayer:
         states = torch.empty(n, 2, batch, d)
         cells, scaled = torch.zeros(2, 2, batch, d)
         rounded = torch.empty(2, batch, d, dtype=self.states[0].dtype)
-        both, opened = gates[..., : 2 * d], gates[..., 3 * d :]
-        let_in, kept, new = (gates[..., k * d : (k + 1) * d] for k in range(3))
+        let_in, kept, new, opened = gates.split(d, -1)
         directions = list(zip(self.states, rounded.unbind(), recurrent.unbind(), strict=True))
         steps = zip(sums.unbind(1), scales.unbind(1), states.unbind(), strict=True)
         for step, (of_inputs, scale, state) in enumerate(steps):
@@ -124,11 +127,10 @@ class RoundedLayer:
                 for matrix, of, out in directions:
                     matrix.sums(of, out)
                 gates.addcmul_(added.copy_(recurrent), self.state_scale)
-            both.sigmoid_()
-            new.tanh_()
-            opened.sigmoid_()
-            cells.mul_(kept).addcmul_(let_in, new)
-            torch.tanh(cells, out=state).mul_(opened)
+            gates.sigmoid_()
+            cells.mul_(kept).addcmul_(let_in, new, value=4).sub_(let_in, alpha=2)
+            torch.sigmoid(cells, out=state)
+            torch.addcmul(torch.neg(opened, out=scaled), opened, state, value=2, out=state)
             rounded.copy_(torch.mul(state, MOST, out=scaled).round_())
         return states
 
