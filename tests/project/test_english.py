@@ -11,14 +11,16 @@ import pytest
 import spacy
 import srsly
 import torch
+from spacy.language import Language
 from spacy.tokens import DocBin
+from spacy.util import load_model_from_config
 
 from spacy_lal.annotations import get_constituents
 from spacy_lal.bridge.shim import torch_shim, torch_shims
 from spacy_lal.training.corpus import Paragraphs
 from tests.pipeline.toy import DEPENDENCIES, TINY, headed_examples, joint_pipeline, train_on
 from tests.pipeline.toy_frames import srl_pipeline, trained
-from tests.pipeline.toy_shared import annotations, shared_examples, shared_pipeline
+from tests.pipeline.toy_shared import WORDS, annotations, shared_examples, shared_pipeline, step
 from tests.silver.teacher import toy_teacher
 from tests.tiny_transformers import write_bert
 
@@ -196,6 +198,7 @@ def test_one_encoder(
     project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
 ) -> None:
     """On few words the shared BiLSTM does all that two did, and the pipeline can be trained on."""
+    spacy.util.fix_random_seed(0)
     # wider than there are words, so that linear functions can be exact
     wide = {"input_encoder": {**TINY["input_encoder"], "hidden_width": 32}}
     nlp = joint_pipeline(model={**TINY, **wide, "dependencies": DEPENDENCIES})
@@ -204,16 +207,57 @@ def test_one_encoder(
     nlp.add_pipe("lisa_srl", source=trained(roles, 60))
     nlp.to_disk(tmp_path / "two")
     folder = project / "projects/english"
+    texts = write_training_docs(folder, nlp)
+    run_here("one-encoder", "projects/english", **variables, begin=str(tmp_path / "two"))
+    shared = spacy.load(folder / "training/one-encoder", config=exact("tok2vec", *PARSERS))
+    assert shared.pipe_names == ["tok2vec", *PARSERS, "lal_empty_tensor"]
+    assert annotations(shared.pipe(texts)) == annotations(nlp.pipe(texts))
+
+
+def test_fewer_bilstms(
+    project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
+) -> None:
+    """On few words a third of the layers above an encoder does all that six did."""
+    spacy.util.fix_random_seed(0)
+    write_bert(tmp_path, WORDS)
+    config = shared_pipeline(tmp_path).config.copy()
+    wide = {**TINY["input_encoder"], "hidden_width": 32, "depth": 3}
+    for name in PARSERS:
+        config["components"][name]["model"]["input_encoder"] = wide
+    nlp = load_model_from_config(config, auto_fill=True)
+    optimizer = nlp.initialize(lambda: shared_examples(nlp))
+    optimizer.learn_rate = 0.01
+    for _ in range(60):
+        step(nlp, shared_examples(nlp), optimizer)
+    nlp.to_disk(tmp_path / "six")
+    folder = project / "projects/english"
+    texts = write_training_docs(folder, nlp)
+    run_here("fewer-bilstms", "projects/english", **variables, md_begin=str(tmp_path / "six"))
+    fewer = spacy.load(folder / "training/fewer-bilstms", config=exact(*PARSERS))
+    assert annotations(fewer.pipe(texts)) == annotations(nlp.pipe(texts))
+    layers = [
+        sum(isinstance(part, torch.nn.LSTM) for part in torch_shim(pipe.model).module.modules())
+        for pipe in map(fewer.get_pipe, PARSERS)
+    ]
+    # two directions each
+    assert layers == [4, 0]
+
+
+PARSERS = ["lal_constituency", "lisa_srl"]
+
+
+def exact(*names: str) -> dict[str, str]:
+    """Rounding would decide what is nearly as good after so few steps."""
+    return {f"components.{name}.model.prediction": "float32" for name in names}
+
+
+def write_training_docs(folder: Path, nlp: Language) -> list[str]:
+    """Write sentences where the workflow has EWT's, and return their texts."""
     docs = [example.reference for example in shared_examples(nlp)]
     train = folder / "corpus/train/ewt/train.spacy"
     train.parent.mkdir(parents=True, exist_ok=True)
     DocBin(docs=docs, store_user_data=True).to_disk(train)
-    run_here("one-encoder", "projects/english", **variables, begin=str(tmp_path / "two"))
-    shared = spacy.load(folder / "training/one-encoder")
-    names = ["tok2vec", "lal_constituency", "lisa_srl", "lal_empty_tensor"]
-    assert shared.pipe_names == names
-    texts = [" ".join(token.text for token in doc) for doc in docs]
-    assert annotations(shared.pipe(texts)) == annotations(nlp.pipe(texts))
+    return [" ".join(token.text for token in doc) for doc in docs]
 
 
 @pytest.mark.slow

@@ -1,15 +1,18 @@
-"""Parser and roles of a pipeline on one BiLSTM, which both had of their own.
+"""A pipeline with parser and roles whose components have fewer BiLSTMs, to be trained on.
 
-    python one_encoder.py PIPELINE OUTPUT DOCS [--words 60000]
+    python fewer_bilstms.py shared PIPELINE OUTPUT DOCS [--words 60000]
+    python fewer_bilstms.py above-encoder PIPELINE OUTPUT DOCS [--words 60000]
 
-The shared BiLSTM begins as the parser's. What read other vectors before begins with the linear
-functions of the shared ones that come nearest to those, by least squares over the words of DOCS:
-the layer above the tags, which saw them; the tags, now scored from the highest states; and the
-projection of words in LISA, which keeps its own word vectors. Then the pipeline has to be trained.
+`shared`: parser and roles, which had a BiLSTM each, share the parser's. `above-encoder`: of
+components that listen to a transformer, the parser keeps two layers of three, and LISA none.
+
+What read the states of a layer that goes begins with the linear functions of what is left that come
+nearest to those, by least squares over the words of DOCS.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,13 +33,52 @@ from spacy_lal.layers.bilstm import BiLSTM
 SHARED = "tok2vec"
 PARSER, ROLES = "lal_constituency", "lisa_srl"
 
+PipelineArgument = Annotated[str, typer.Argument(help="Name or folder of a pipeline.")]
+OutputArgument = Annotated[Path, typer.Argument(help="Folder to write.")]
+DocsArgument = Annotated[Path, typer.Argument(help="A .spacy file with sentences.")]
+WordsOption = Annotated[int, typer.Option(help="Number of words to fit with.")]
 
-def main(
-    pipeline: Annotated[str, typer.Argument(help="Name or folder of a pipeline.")],
-    output: Annotated[Path, typer.Argument(help="Folder to write.")],
-    docs: Annotated[Path, typer.Argument(help="A .spacy file with sentences.")],
-    words: Annotated[int, typer.Option(help="Number of words to fit with.")] = 60_000,
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+
+@app.command()
+def shared(
+    pipeline: PipelineArgument,
+    output: OutputArgument,
+    docs: DocsArgument,
+    words: WordsOption = 60_000,
 ) -> None:
+    """Let parser and roles share the parser's BiLSTM.
+
+    The layer above the tags, which saw them, reads its words alone; tags are scored from the
+    highest states; and LISA keeps its own word vectors.
+    """
+    make(pipeline, output, docs, words, with_one_encoder, transfer_shared)
+
+
+@app.command()
+def above_encoder(
+    pipeline: PipelineArgument,
+    output: OutputArgument,
+    docs: DocsArgument,
+    words: WordsOption = 60_000,
+) -> None:
+    """Keep the layer of tags and one above it in the parser, and no layer in LISA.
+
+    The vectors of the encoder tell words in context, and their order, already.
+    """
+    make(pipeline, output, docs, words, with_fewer_layers, transfer_above_encoder)
+
+
+def make(
+    pipeline: str,
+    output: Path,
+    docs: Path,
+    words: int,
+    new_config: Callable[[Language], dict[str, Any]],
+    transfer: Callable[[Language, Language, list[Doc]], None],
+) -> None:
+    """Write the pipeline of a new config with the weights that `transfer` gives it."""
     float32 = {f"components.{name}.model.prediction": "float32" for name in (PARSER, ROLES)}
     old = spacy.load(pipeline, config=float32)
     sample, total = [], 0
@@ -45,9 +87,9 @@ def main(
         total += len(doc)
         if total > words:
             break
-    new = load_model_from_config(with_one_encoder(old), vocab=old.vocab, auto_fill=True)
+    new = load_model_from_config(new_config(old), vocab=old.vocab, auto_fill=True)
     for name, pipe in old.pipeline:
-        if name not in (PARSER, ROLES):
+        if name not in (PARSER, ROLES) and hasattr(pipe, "to_bytes"):
             new.get_pipe(name).from_bytes(pipe.to_bytes())
     with torch.no_grad():
         transfer(old, new, sample)
@@ -56,7 +98,7 @@ def main(
 
 
 def with_one_encoder(nlp: Language) -> dict[str, Any]:
-    """Return the config of the new pipeline."""
+    """Return the config of the pipeline with one BiLSTM."""
     config = nlp.config.copy()
     components = config["components"]
     parser, roles = components[PARSER]["model"], components[ROLES]["model"]
@@ -89,15 +131,15 @@ def with_one_encoder(nlp: Language) -> dict[str, Any]:
     return dict(config)
 
 
-def transfer(old: Language, new: Language, docs: list[Doc]) -> None:
-    """Give the new pipeline the old one's weights."""
+def transfer_shared(old: Language, new: Language, docs: list[Doc]) -> None:
+    """Give the pipeline with one BiLSTM the old one's weights."""
     parser, roles = (old.get_pipe(name).model for name in (PARSER, ROLES))
     shared = new.get_pipe(SHARED).model
     copy(parser.get_ref("tok2vec"), shared.get_ref("tok2vec"))
     copy(roles.get_ref("tok2vec"), new.get_pipe(ROLES).model.get_ref("tok2vec").get_ref("embed"))
     of_words = Words(parser, docs)
     forms, meanings = of_words.vectors(parser), of_words.vectors(roles)
-    rows, lisa = torch_shim(parser).module.input_encoder, torch_shim(roles).module
+    rows = torch_shim(parser).module.input_encoder
 
     # the layer above the tags
     lower = of_words(rows.lower, forms)
@@ -129,15 +171,61 @@ def transfer(old: Language, new: Language, docs: list[Doc]) -> None:
     tensors.pop("input_encoder.tag_embedding")
     tensors |= {"input_encoder.tag_scores.weight": weight, "input_encoder.tag_scores.bias": bias}
     take(old, new, PARSER, states.shape[1], tensors)
+    take_roles(old, new, of_words, meanings, torch.cat([meanings, states], -1))
 
-    # the words that LISA reads
+
+def with_fewer_layers(nlp: Language) -> dict[str, Any]:
+    """Return the config of the pipeline with two BiLSTM layers in all."""
+    config = nlp.config.copy()
+    parser, roles = (config["components"][name]["model"] for name in (PARSER, ROLES))
+    parser["input_encoder"]["depth"] = 2
+    roles |= {"input_encoder": None, "positions": False}
+    parser["prediction"] = roles["prediction"] = "int8"
+    return dict(config)
+
+
+def transfer_above_encoder(old: Language, new: Language, docs: list[Doc]) -> None:
+    """Give the pipeline with two BiLSTM layers the old one's weights."""
+    for _ in old.get_pipe(SHARED).pipe(docs):
+        pass
+    parser, roles = (old.get_pipe(name).model for name in (PARSER, ROLES))
+    for name, model in ((PARSER, parser), (ROLES, roles)):
+        copy(model.get_ref("tok2vec"), new.get_pipe(name).model.get_ref("tok2vec"))
+    of_words = Words(parser, docs)
+    forms, meanings = of_words.vectors(parser), of_words.vectors(roles)
+    rows = torch_shim(parser).module.input_encoder
+
+    # the parser's highest layer, which read the one between
+    lower = of_words(rows.lower, forms)
+    shares = torch.softmax(rows.tag_scores(lower), -1) @ rows.tag_embedding
+    read = torch.cat([lower, shares], -1)
+    between = of_words(lambda x, lengths: rows.upper.states(x, lengths)[0], read)
+    weight, bias = least_squares(read, between)
+    tensors = torch_shim(parser).tensors()
+    for side in ("ahead", "back"):
+        layers = f"input_encoder.upper.{side}"
+        for kind in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
+            tensors[f"{layers}.0.{kind}"] = tensors.pop(f"{layers}.1.{kind}")
+        inputs = tensors[f"{layers}.0.weight_ih_l0"]
+        tensors[f"{layers}.0.weight_ih_l0"] = inputs @ weight
+        tensors[f"{layers}.0.bias_ih_l0"] = tensors[f"{layers}.0.bias_ih_l0"] + inputs @ bias
+    take(old, new, PARSER, forms.shape[1], tensors)
+    take_roles(old, new, of_words, meanings, meanings)
+
+
+def take_roles(
+    old: Language, new: Language, of_words: Words, meanings: Tensor, read: Tensor
+) -> None:
+    """Give the new LISA the old one's weights. meanings [words, d]: what the old one reads; read:
+    what the new one projects, without a BiLSTM of its own."""
+    model = old.get_pipe(ROLES).model
+    lisa = torch_shim(model).module
     highest = of_words(lambda x, lengths: lisa.input_encoder(x, lengths)[0][:, 1:-1], meanings)
     projected = lisa.encoder.project(torch.cat([meanings, highest], -1))
-    read = torch.cat([meanings, states], -1)
     weight, bias = least_squares(read, projected)
     tensors = {
         name: value
-        for name, value in torch_shim(roles).tensors().items()
+        for name, value in torch_shim(model).tensors().items()
         if not name.startswith("input_encoder.")
     }
     tensors |= {"encoder.project.weight": weight, "encoder.project.bias": bias}
@@ -204,4 +292,4 @@ def take(old: Language, new: Language, name: str, d_in: int, tensors: dict[str, 
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    app()
