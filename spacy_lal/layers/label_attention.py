@@ -58,7 +58,7 @@ class EncoderSettings(Settings):
     def sums_wide(self) -> bool:
         """Whether annotations of rounded rows are the same in every batch, to the bit: see
         `LabelAttention.made`."""
-        constant = self.query == "vector" and self.combine == "concatenate" or not self.heads
+        constant = (self.query == "vector" and self.combine == "concatenate") or not self.heads
         return constant and not self.self_attention_layers and not self.label_feed_forward
 
     @property
