@@ -28,7 +28,10 @@ def edit(
         ),
     ] = None,
     mean_with: Annotated[str, typer.Option(help="What MODEL's training began with.")] = "",
-    component: Annotated[str, typer.Option(help="Of which the mean is.")] = "gec_detector",
+    component: Annotated[
+        list[str] | None,
+        typer.Option(help="Of which the mean is; repeat it. Default: gec_detector."),
+    ] = None,
     share: Annotated[float, typer.Option(min=0, max=1, help="Of the other in the mean.")] = 0.5,
 ) -> None:
     """Write MODEL to OUTPUT with other settings (--set), words or weights (--mean-with).
@@ -56,12 +59,11 @@ def edit(
         if words:
             detector_of(nlp).cfg["words"] = known_words(words_of_text(words))
         if mean_with:
-            mine, before, other = (
-                _model(pipeline, component)
-                for pipeline in (nlp, load_pipeline(model), load_pipeline(mean_with))
-            )
-            taken, total = mean_weights(mine, before, other, share)
-            msg.info(f"the mean of {taken:,} of {total:,} weights, which both have")
+            pipelines = nlp, load_pipeline(model), load_pipeline(mean_with)
+            for name in component or ["gec_detector"]:
+                mine, before, other = (_model(pipeline, name) for pipeline in pipelines)
+                taken, total = mean_weights(mine, before, other, share)
+                msg.info(f"{name}: the mean of {taken:,} of {total:,} weights, which both have")
         nlp.to_disk(output)
     msg.good(str(output))
 
