@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -15,7 +16,14 @@ from thinc.api import Adam, fix_random_seed
 from spacy_lal.bridge.shim import TorchShim, torch_shim
 from spacy_lal.layers.integers import Linear
 from tests.pipeline.contract import copy_of
-from tests.pipeline.toy import examples, tiny_pipeline
+from tests.pipeline.toy import (
+    DEPENDENCIES,
+    TINY,
+    examples,
+    headed_examples,
+    joint_pipeline,
+    tiny_pipeline,
+)
 
 WORDS = ["the", "dog", "saw", "a", "cat", "with", "the", "old", "man"]
 
@@ -100,3 +108,26 @@ def test_a_wrong_name_is_refused(factory: str) -> None:
     model = dict(nlp.get_factory_meta(factory).default_config["model"])
     with pytest.raises(ValueError, match="prediction"):
         nlp.add_pipe(factory, config={"model": model | {"prediction": "int4"}})
+
+
+SELF_ATTENTION: dict[str, Any] = {"self_attention_layers": 1}
+POSITIONS = {"@misc": "spacy-lal.PositionRows.v1", "width": 32}
+
+
+@pytest.mark.parametrize(
+    ("encoder", "input_encoder", "rounded"),
+    [({}, {}, True), (SELF_ATTENTION, {}, False), ({}, POSITIONS, False)],
+    ids=["label attention", "self-attention", "positions"],
+)
+def test_scorers_round_what_is_the_same_in_every_batch(
+    encoder: dict[str, Any], input_encoder: dict[str, Any], rounded: bool
+) -> None:
+    """Of float32 sums over a sentence the last bit would decide between two integers."""
+    of_rows = input_encoder or TINY["input_encoder"]
+    model = {**TINY, "encoder": {**TINY["encoder"], **encoder}, "input_encoder": of_rows}
+    nlp = joint_pipeline(model={**model, "dependencies": DEPENDENCIES})
+    nlp.initialize(lambda: headed_examples(nlp))
+    network = parser_of(nlp).module
+    assert isinstance(network.scorer.hidden, Linear) == rounded
+    assert isinstance(network.dependencies.arc_head, Linear) == rounded
+    scores_of(nlp, "int8")

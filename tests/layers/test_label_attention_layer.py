@@ -8,6 +8,7 @@ from torch.func import functional_call
 
 from spacy_lal.layers.dropout import set_dropout
 from spacy_lal.layers.label_attention import EncoderSettings, LabelAttention
+from spacy_lal.layers.prepared import prepare
 
 VARIANTS = [
     {"query": query, "combine": combine, "partition_width": positional, "scale": scale}
@@ -220,3 +221,18 @@ def test_a_sentence_without_rows_is_finite():
 def test_wrong_options_are_refused(options):
     with pytest.raises(ValueError, match="must"):
         make(**options)
+
+
+@torch.no_grad()
+def test_for_rounded_readers_a_sentence_has_the_same_bits_in_every_batch():
+    """Sums over padding may end otherwise in float32, and would be rounded to other integers."""
+    torch.manual_seed(4)
+    layer = LabelAttention(EncoderSettings(heads=64, key_width=32, value_width=32), 512).eval()
+    prepare(layer, "int8")
+    lengths = torch.tensor([61, 60, 47, 33, 18, 9, 4, 1])
+    x = torch.randn(8, 61, 512)
+    together = layer(x, torch.arange(61) < lengths.unsqueeze(1))
+    assert together.dtype == torch.float32
+    for row, n in enumerate(lengths.tolist()):
+        alone = layer(x[row : row + 1, :n], torch.ones(1, n, dtype=torch.bool))
+        assert torch.equal(together[row, :n], alone[0])
