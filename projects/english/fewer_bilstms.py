@@ -178,6 +178,10 @@ def with_fewer_layers(nlp: Language) -> dict[str, Any]:
     """Return the config of the pipeline with two BiLSTM layers in all."""
     config = nlp.config.copy()
     parser, roles = (config["components"][name]["model"] for name in (PARSER, ROLES))
+    for name, model in ((PARSER, parser), (ROLES, roles)):
+        depths = [(model["input_encoder"] or {}).get(kind) for kind in ("depth", "tag_depth")]
+        if depths != [3, 1]:
+            raise ValueError(f"{name}: depth and tag_depth of the BiLSTM are {depths}, not [3, 1]")
     parser["input_encoder"]["depth"] = 2
     roles |= {"input_encoder": None, "positions": False}
     parser["prediction"] = roles["prediction"] = "int8"

@@ -141,7 +141,8 @@ CHUNK = 64
 
 
 class _Bilinear(torch.autograd.Function):
-    """`F.bilinear` of [N,a], [N,b] and [L,a,b], many times as fast: a product of outer products.
+    """`F.bilinear` of [N,a], [N,b] and [L,a,b], by outer products: faster for few pairs, and many
+    times as fast in the backward pass.
 
     Forms in plain torch that are as fast hold 6 to 13 times the memory: `benchmarks/layers.py`,
     docs/decisions/005-hand-written-autograd.md.

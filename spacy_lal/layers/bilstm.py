@@ -74,7 +74,7 @@ class RoundedLayer:
 
     Inputs are rounded by row, states to 1/127: they are between -1 and 1. Both directions take each
     step together. A hyperbolic tangent is computed as tanh(x) = 2 sigmoid(2x) - 1, which is several
-    times as fast; what enters one is twice its value here, new cells and their states.
+    times as fast. So what enters one is kept as twice its value: cells, and gates of new cells.
     """
 
     def __init__(self, ahead: nn.LSTM, back: nn.LSTM) -> None:
