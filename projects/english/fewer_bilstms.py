@@ -4,7 +4,7 @@
     python fewer_bilstms.py above-encoder PIPELINE OUTPUT DOCS [--words 60000]
 
 `shared`: parser and roles, which had a BiLSTM each, share the parser's. `above-encoder`: of
-components that listen to a transformer, the parser keeps two layers of three, and LISA none.
+components that listen to a transformer, the parser keeps two layers of three, and LISA one.
 
 What read the states of a layer that goes begins with the linear functions of what is left that come
 nearest to those, by least squares over the words of DOCS.
@@ -63,9 +63,9 @@ def above_encoder(
     docs: DocsArgument,
     words: WordsOption = 60_000,
 ) -> None:
-    """Keep the layer of tags and one above it in the parser, and no layer in LISA.
+    """Keep the layer of tags and one above it in the parser, and the lowest layer in LISA.
 
-    The vectors of the encoder tell words in context, and their order, already.
+    The vectors of the encoder tell words in context already.
     """
     make(pipeline, output, docs, words, with_fewer_layers, transfer_above_encoder)
 
@@ -175,7 +175,7 @@ def transfer_shared(old: Language, new: Language, docs: list[Doc]) -> None:
 
 
 def with_fewer_layers(nlp: Language) -> dict[str, Any]:
-    """Return the config of the pipeline with two BiLSTM layers in all."""
+    """Return the config of the pipeline with three BiLSTM layers in all."""
     config = nlp.config.copy()
     parser, roles = (config["components"][name]["model"] for name in (PARSER, ROLES))
     for name, model in ((PARSER, parser), (ROLES, roles)):
@@ -183,13 +183,13 @@ def with_fewer_layers(nlp: Language) -> dict[str, Any]:
         if depths != [3, 1]:
             raise ValueError(f"{name}: depth and tag_depth of the BiLSTM are {depths}, not [3, 1]")
     parser["input_encoder"]["depth"] = 2
-    roles |= {"input_encoder": None, "positions": False}
+    roles["input_encoder"] |= {"depth": 1, "tag_depth": 0}
     parser["prediction"] = roles["prediction"] = "int8"
     return dict(config)
 
 
 def transfer_above_encoder(old: Language, new: Language, docs: list[Doc]) -> None:
-    """Give the pipeline with two BiLSTM layers the old one's weights."""
+    """Give the pipeline with three BiLSTM layers the old one's weights."""
     for _ in old.get_pipe(SHARED).pipe(docs):
         pass
     parser, roles = (old.get_pipe(name).model for name in (PARSER, ROLES))
@@ -214,26 +214,30 @@ def transfer_above_encoder(old: Language, new: Language, docs: list[Doc]) -> Non
         tensors[f"{layers}.0.weight_ih_l0"] = inputs @ weight
         tensors[f"{layers}.0.bias_ih_l0"] = tensors[f"{layers}.0.bias_ih_l0"] + inputs @ bias
     take(old, new, PARSER, forms.shape[1], tensors)
-    take_roles(old, new, of_words, meanings, meanings)
+    lowest = of_words(torch_shim(roles).module.input_encoder.lower, meanings)
+    take_roles(old, new, of_words, meanings, torch.cat([meanings, lowest], -1))
 
 
 def take_roles(
     old: Language, new: Language, of_words: Words, meanings: Tensor, read: Tensor
 ) -> None:
     """Give the new LISA the old one's weights. meanings [words, d]: what the old one reads; read:
-    what the new one projects, without a BiLSTM of its own."""
+    what the new one projects."""
     model = old.get_pipe(ROLES).model
     lisa = torch_shim(model).module
     highest = of_words(lambda x, lengths: lisa.input_encoder(x, lengths)[0][:, 1:-1], meanings)
     projected = lisa.encoder.project(torch.cat([meanings, highest], -1))
     weight, bias = least_squares(read, projected)
+    has_bilstm = new.get_pipe(ROLES).model.attrs["settings"].input_encoder is not None
+    bilstm = "input_encoder."
+    gone = (f"{bilstm}upper", f"{bilstm}tag") if has_bilstm else (bilstm,)
     tensors = {
         name: value
         for name, value in torch_shim(model).tensors().items()
-        if not name.startswith("input_encoder.")
+        if not name.startswith(gone)
     }
     tensors |= {"encoder.project.weight": weight, "encoder.project.bias": bias}
-    take(old, new, ROLES, read.shape[1], tensors)
+    take(old, new, ROLES, meanings.shape[1] if has_bilstm else read.shape[1], tensors)
 
 
 class Words:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from .biaffine import Biaffine, LabelFactors
 from .dropout import Dropout, FeatureDropout
 from .integers import Linear, wide_if_rounded
+from .packed import runs_of_length
 from .settings import Settings
 
 
@@ -113,7 +114,8 @@ class SyntacticAttention(nn.Module):
     """Multi-head self-attention (eqs. 2 and 3) [B,n,d] -> [B,n,d].
 
     With `syntactic`, the last head receives its attention weights from outside and computes only
-    values. mask [B,n] is True at words: padding receives no attention.
+    values. mask [B,n] is True at words: padding receives no attention. Where the output's layer
+    rounds its rows, each length is read by itself: sums' last bits depend on the padded width.
     """
 
     def __init__(self, settings: LisaEncoderSettings, *, syntactic: bool = False) -> None:
@@ -131,16 +133,23 @@ class SyntacticAttention(nn.Module):
     def forward(self, x: Tensor, mask: Tensor, syntax: Tensor | None = None) -> Tensor:
         batch, n, _ = x.shape
         own = self.n_own
-        projected = wide_if_rounded(self.queries_keys_values(x), self.output)
-        projected = projected.view(batch, n, -1, self.d_head).transpose(1, 2)
+        projected = self.queries_keys_values(x).view(batch, n, -1, self.d_head).transpose(1, 2)
         queries, keys, values = projected.split([own, own, self.n_heads], 1)
-        logits = (queries * self.d_head**-0.5) @ keys.transpose(2, 3)
-        weights = torch.softmax(logits.masked_fill(~mask[:, None, None], -torch.inf), -1)
-        if syntax is not None:
-            weights = torch.cat([weights, syntax.unsqueeze(1)], 1)
-        weights = self.dropout(weights)
-        mixed = (weights @ values).transpose(1, 2).reshape(batch, n, -1)
-        return self.output(mixed.to(x.dtype))
+        if self.output.prepared():
+            mixed = x.new_zeros(batch, n, self.n_heads, self.d_head).transpose(1, 2)
+            for which, upto in runs_of_length(mask):
+                own_heads = (part[which, :own, :upto] for part in (queries, keys, values))
+                mixed[which, :own, :upto] = F.scaled_dot_product_attention(*own_heads)
+                if syntax is not None:
+                    weights = syntax[which, :upto, :upto].to(x.dtype)
+                    mixed[which, -1, :upto] = weights @ values[which, -1, :upto]
+        else:
+            logits = (queries * self.d_head**-0.5) @ keys.transpose(2, 3)
+            weights = torch.softmax(logits.masked_fill(~mask[:, None, None], -torch.inf), -1)
+            if syntax is not None:
+                weights = torch.cat([weights, syntax.unsqueeze(1)], 1)
+            mixed = self.dropout(weights) @ values
+        return self.output(mixed.transpose(1, 2).flatten(2))
 
 
 class LisaLayer(nn.Module):

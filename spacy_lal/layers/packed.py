@@ -1,5 +1,6 @@
 """The real rows of a padded batch, packed without padding."""
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import torch
@@ -37,3 +38,12 @@ class PackedRows:
 def rows_of(mask: Tensor, *, training: bool) -> PackedRows | None:
     """Returns None if all rows are real, and in training, where dropout is by sentence."""
     return None if training or bool(mask.all()) else PackedRows(mask)
+
+
+def runs_of_length(mask: Tensor) -> Iterator[tuple[slice, int]]:
+    """Yields the rows of neighbours with as many words in the mask [B, n], and that number."""
+    first = 0
+    lengths, counts = torch.unique_consecutive(mask.sum(1), return_counts=True)
+    for length, count in zip(lengths.tolist(), counts.tolist(), strict=True):
+        yield slice(first, first + count), length
+        first += count
