@@ -13,23 +13,26 @@ from .precision import Precision
 from .prepared import Prepared
 
 MOST = 127
-"""Largest absolute value of a rounded number."""
+"""Largest absolute value of a rounded row's number."""
+MOST_OF_WEIGHT = 64
+"""Largest of a rounded weight's: without VNNI, processors add two products of it and of a row's
+number, which they shift to 1 to 255, in 16 bits."""
 TINY = 1e-30
 """Least scale, which keeps rows of zeros finite."""
 
 
 @cache
 def has_integer_products() -> bool:
-    """Whether the processor sums products of 8-bit integers exactly, and so faster than float32.
+    """Whether the processor sums products of such integers exactly, and faster than float32.
 
-    Without such instructions (VNNI), sums of two products are cut to 16 bits. Elsewhere than on x86
-    they may be exact and slow: PyTorch has a plain loop there.
+    Elsewhere than on x86 they may be exact and slow: PyTorch has a plain loop there.
     """
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return False
     values = torch.full((2, 64), MOST, dtype=torch.int8)
-    wanted = 64 * MOST * MOST
-    sums = torch._int_mm(values, torch.cat([values, -values]).T)
+    weights = torch.full((2, 64), MOST_OF_WEIGHT, dtype=torch.int8)
+    wanted = 64 * MOST * MOST_OF_WEIGHT
+    sums = torch._int_mm(values, torch.cat([weights, -weights]).T)
     return sums.tolist() == [[wanted, wanted, -wanted, -wanted]] * 2
 
 
@@ -44,10 +47,10 @@ class RoundedRows(NamedTuple):
     """[R]; None: 0."""
 
 
-def rounded_rows(x: Tensor) -> RoundedRows:
-    """Rounds rows [R, d]."""
+def rounded_rows(x: Tensor, most: int = MOST) -> RoundedRows:
+    """Rounds rows [R, d] to numbers from -most to most."""
     low, high = _range(x)
-    scale = torch.maximum(high, low.neg_()).clamp_(min=TINY).div_(MOST)
+    scale = torch.maximum(high, low.neg_()).clamp_(min=TINY).div_(most)
     return RoundedRows((x / scale).round_(), scale)
 
 
@@ -67,12 +70,12 @@ def _range(x: Tensor) -> tuple[Tensor, Tensor]:
 class IntegerMatrix:
     """A weight [d_out, d_in], rounded by row, for products with rounded rows.
 
-    Without fast instructions the integers are float32 numbers: their sums are as exact up to 1,040
+    Without fast instructions the integers are float32 numbers: their sums are as exact up to 2,064
     summands, so processors agree.
     """
 
     def __init__(self, weight: Tensor) -> None:
-        values, scale, _ = rounded_rows(weight.detach())
+        values, scale, _ = rounded_rows(weight.detach(), MOST_OF_WEIGHT)
         self.dtype = torch.int8 if has_integer_products() else torch.float32
         self.values = values.to(self.dtype).T
         self.scale = scale.T.contiguous()
