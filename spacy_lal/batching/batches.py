@@ -25,10 +25,10 @@ S = TypeVar("S", bound=tuple)
 
 SPANS_A_WORD = 24
 """Memory of one word in the layers, in chart spans; charts of short sentences alone are small."""
-LEAST_WORDS = 500
-"""Words of a batch of sentences from which on padding is limited."""
-MOST_PADDING = 1.1
-"""Greatest ratio of a batch's padded size to the size of its members."""
+BATCH_COST = 60
+"""Time of a batch beside its words', in those of so many words or padding."""
+STEP_COST = 3
+"""The same of each step of its recurrent layers."""
 
 READING: dict[str, Any] = {"reading": Reading(), "dropout_rate": 0.0}
 """Initial attributes of models that read sentences; components and training set them."""
@@ -114,32 +114,36 @@ def initialize_tok2vec(model: Model, docs: list[Doc] | None) -> int:
     return int(width)
 
 
-def similar(sizes: list[int], most: int, cost: Callable[[int], int], least: int) -> list[list[int]]:
-    """Returns batches of indices of sequences of similar size.
+def similar(sizes: list[int], most: int, room: Callable[[int], int]) -> list[list[int]]:
+    """Returns batches of indices of sequences of similar size, smallest first, that are read
+    fastest: a batch costs its padded size, `BATCH_COST`, and `STEP_COST` for its longest's steps.
 
-    cost: function from a padded size to the room that a sequence then takes. A batch takes at most
-    `most`, unless one sequence takes more. Once its sizes sum up to `least`, it takes no sequence
-    that would make it more than `MOST_PADDING` times as large.
+    room: function from a padded size to the room that a sequence then takes. A batch takes at most
+    `most`, unless one sequence takes more.
     """
-    batches: list[list[int]] = []
-    total = 0
-    # sizes ascend, so the newcomer sets the padded size of the whole batch
-    for index in sorted(range(len(sizes)), key=sizes.__getitem__):
+    order = sorted(range(len(sizes)), key=sizes.__getitem__)
+    numbers = numpy.arange(len(order))
+    # the least cost of the sequences before each, and where their last batch begins
+    least, begins = numpy.zeros(len(order) + 1), [0]
+    for last, index in enumerate(order):
         size = sizes[index]
-        count = len(batches[-1]) + 1 if batches else 1
-        too_padded = total >= least and count * size > MOST_PADDING * (total + size)
-        if not batches or count * cost(size) > most or too_padded:
-            batches.append([])
-            total = 0
-        batches[-1].append(index)
-        total += size
-    return batches
+        first = max(0, last + 1 - max(1, most // max(1, room(size))))
+        costs = least[first : last + 1] + (last + 1 - numbers[first : last + 1]) * size
+        best = int(costs.argmin())
+        least[last + 1] = costs[best] + BATCH_COST + STEP_COST * size
+        begins.append(first + best)
+    batches = []
+    end = len(order)
+    while end:
+        batches.append(order[begins[end] : end])
+        end = begins[end]
+    return batches[::-1]
 
 
 def batch_by_spans(lengths: list[int], max_spans: int) -> list[list[int]]:
     """Returns batches of indices of sentences of similar length, whose padded charts hold at most
     `max_spans` spans; each word or padding counts as at least `SPANS_A_WORD`."""
-    return similar(lengths, max_spans, lambda n: max(chart_size(n), n * SPANS_A_WORD), LEAST_WORDS)
+    return similar(lengths, max_spans, lambda n: max(chart_size(n), n * SPANS_A_WORD))
 
 
 def read_docs(

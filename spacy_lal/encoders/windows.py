@@ -87,4 +87,4 @@ def deepest(windows: list[Window], n_tokens: int) -> Numbers:
 
 def alike(sizes: list[int], most: int = MOST_PIECES) -> list[list[int]]:
     """Returns batches of windows of similar size, as indices, of at most so many padded pieces."""
-    return similar(sizes, most, lambda size: size, most // 4)
+    return similar(sizes, most, lambda size: size)

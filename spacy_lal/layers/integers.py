@@ -1,9 +1,9 @@
 """Products of 8-bit integers in prediction: numbers are rounded row by row, sums are exact."""
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -107,7 +107,7 @@ class IntegerMatrix:
 class Linear(nn.Linear, Prepared):
     """`torch.nn.Linear` that can predict with rounded weights and rows."""
 
-    rounded = staticmethod(rounded_rows)
+    rounded: ClassVar[Callable[[Tensor], RoundedRows]] = staticmethod(rounded_rows)
 
     def made(self, precision: Precision) -> IntegerMatrix | None:
         """Returns the rounded weights, for such products."""

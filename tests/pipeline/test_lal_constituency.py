@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lal.annotations.constituents import get_constituents, set_constituents
-from spacy_lal.batching.batches import ParserScores, batch_by_spans
+from spacy_lal.batching.batches import ParserScores
 from spacy_lal.parsing.decoders import MaximumAPosteriori
 from spacy_lal.parsing.gold_trees import gold_constituents
 from spacy_lal.parsing.network import OneStageScores
@@ -368,15 +368,3 @@ def test_position_rows_and_self_attention_train() -> None:
     assert [predicted(nlp, tree) for tree in TREES] == TREES
     with pytest.raises(ValueError, match="40 positions"):
         nlp(pretokenised(nlp, ["cat"] * 41))
-
-
-@given(lengths=st.lists(st.integers(1, 40), max_size=60), max_spans=st.integers(1, 3000))
-def test_batches_hold_every_sentence_once_and_keep_their_size(
-    lengths: list[int], max_spans: int
-) -> None:
-    batches = batch_by_spans(lengths, max_spans)
-    assert sorted(k for batch in batches for k in batch) == list(range(len(lengths)))
-    for batch in batches:
-        longest = max(lengths[k] for k in batch)
-        assert len(batch) == 1 or len(batch) * longest * (longest + 1) // 2 <= max_spans
-        assert len(batch) == 1 or len(batch) * longest * 24 <= max_spans  # a word is 24 spans' room

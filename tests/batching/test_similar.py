@@ -1,0 +1,47 @@
+"""Batches of sequences of similar size: the partition that costs least, tried against all."""
+
+from itertools import combinations, pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_lal.batching.batches import BATCH_COST, STEP_COST, batch_by_spans, similar
+
+
+@given(lengths=st.lists(st.integers(1, 40), max_size=60), max_spans=st.integers(1, 3000))
+def test_batches_hold_every_sentence_once_and_keep_their_size(
+    lengths: list[int], max_spans: int
+) -> None:
+    batches = batch_by_spans(lengths, max_spans)
+    assert sorted(k for batch in batches for k in batch) == list(range(len(lengths)))
+    for batch in batches:
+        longest = max(lengths[k] for k in batch)
+        assert len(batch) == 1 or len(batch) * longest * (longest + 1) // 2 <= max_spans
+        assert len(batch) == 1 or len(batch) * longest * 24 <= max_spans  # a word is 24 spans' room
+
+
+def cost(batches: list[list[int]]) -> float:
+    """batches: the sizes of each batch."""
+    return sum(max(b) * (len(b) + STEP_COST) + BATCH_COST for b in batches)
+
+
+@given(
+    sizes=st.lists(st.integers(1, 60), max_size=9),
+    most=st.integers(1, 400),
+    squared=st.booleans(),
+)
+def test_no_other_batches_of_similar_sizes_cost_less(
+    sizes: list[int], most: int, squared: bool
+) -> None:
+    def room(size: int) -> int:
+        return size * size if squared else size
+
+    found = [[sizes[k] for k in batch] for batch in similar(sizes, most, room)]
+    ordered, n = sorted(sizes), len(sizes)
+    assert [size for batch in found for size in batch] == ordered
+    costs = []
+    for cuts in (c for k in range(n) for c in combinations(range(1, n), k)):
+        batches = [ordered[a:b] for a, b in pairwise([0, *cuts, n])]
+        if all(len(b) == 1 or len(b) * room(max(b)) <= most for b in batches):
+            costs.append(cost(batches))
+    assert cost(found) == min(costs, default=0)
