@@ -1,9 +1,9 @@
 """Products of 8-bit integers in prediction: numbers are rounded row by row, sums are exact."""
 
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -47,8 +47,12 @@ class RoundedRows(NamedTuple):
     """[R]; None: 0."""
 
 
-def rounded_rows(x: Tensor, most: int = MOST) -> RoundedRows:
-    """Rounds rows [R, d] to numbers from -most to most."""
+def rounded_rows(x: Tensor) -> RoundedRows:
+    """Rounds rows [R, d]."""
+    return _rounded(x, MOST)
+
+
+def _rounded(x: Tensor, most: int) -> RoundedRows:
     low, high = _range(x)
     scale = torch.maximum(high, low.neg_()).clamp_(min=TINY).div_(most)
     return RoundedRows((x / scale).round_(), scale)
@@ -75,7 +79,7 @@ class IntegerMatrix:
     """
 
     def __init__(self, weight: Tensor) -> None:
-        values, scale, _ = rounded_rows(weight.detach(), MOST_OF_WEIGHT)
+        values, scale, _ = _rounded(weight.detach(), MOST_OF_WEIGHT)
         self.dtype = torch.int8 if has_integer_products() else torch.float32
         self.values = values.to(self.dtype).T
         self.scale = scale.T.contiguous()
@@ -107,7 +111,7 @@ class IntegerMatrix:
 class Linear(nn.Linear, Prepared):
     """`torch.nn.Linear` that can predict with rounded weights and rows."""
 
-    rounded: ClassVar[Callable[[Tensor], RoundedRows]] = staticmethod(rounded_rows)
+    rounded = staticmethod(rounded_rows)
 
     def made(self, precision: Precision) -> IntegerMatrix | None:
         """Returns the rounded weights, for such products."""
