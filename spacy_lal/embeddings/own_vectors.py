@@ -1,5 +1,6 @@
 """Static word vectors stored in a component (`spacy-lal.WithOwnVectors.v1`)."""
 
+from itertools import islice
 from typing import Any, cast
 
 import numpy
@@ -23,6 +24,8 @@ FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
 
 MOST_CHARACTERS = 1000
 """Most characters of a word; each n-gram takes a row, gigabytes for a word of a megabyte."""
+MOST_KEPT = 10_000
+"""Most words whose sums of rows are kept: the first ones, among which are the frequent ones."""
 
 
 class OwnVectors(nn.Module):
@@ -49,6 +52,7 @@ class OwnVectors(nn.Module):
             self.register_buffer("rows", torch.zeros(keys, dtype=torch.int32))
         self.projection = nn.Linear(d, width, bias=False)
         self._vectors: Vectors | None = None
+        self._kept: dict[str, NDArray[numpy.float32]] = {}
 
     def take(self, vectors: Vectors) -> None:
         """Rounds these vectors to 255 values a row, and stores the row of each of their keys."""
@@ -56,6 +60,7 @@ class OwnVectors(nn.Module):
         for mine, value in zip((self.table, self.scale), eight_bits(data), strict=True):
             mine.copy_(value)
         self._vectors = None
+        self._kept = {}
         if self.floret is None:
             keys = short_keys(list(vectors.key2row))
             order = numpy.argsort(keys, kind="stable")
@@ -72,7 +77,13 @@ class OwnVectors(nn.Module):
         if self._vectors is None:
             data = (self.table.float() * self.scale.float()).cpu().numpy()
             self._vectors = Vectors(data=data, mode="floret", **self.floret)
-        return torch.from_numpy(self._vectors.get_batch([word[:MOST_CHARACTERS] for word in words]))
+        new = [word for word in words if word not in self._kept]
+        sums = self._vectors.get_batch([word[:MOST_CHARACTERS] for word in new]) if new else ()
+        found = dict(zip(new, sums, strict=True))
+        vectors = [found[word] if word in found else self._kept[word] for word in words]
+        for word, vector in islice(found.items(), max(0, MOST_KEPT - len(self._kept))):
+            self._kept[word] = vector.copy()
+        return torch.from_numpy(numpy.stack(vectors))
 
     def _rows_of(self, wanted: NDArray[numpy.int32]) -> Tensor:
         keys, found = self.keys, torch.from_numpy(wanted).to(self.keys.device)

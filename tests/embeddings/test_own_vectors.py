@@ -16,6 +16,7 @@ from thinc.api import Model
 
 from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.bridge.weights import store_as, to_int8
+from spacy_lal.embeddings import own_vectors
 from spacy_lal.embeddings.own_vectors import OwnVectors, take_vectors
 from tests.pipeline.toy import TINY, TREES, examples, predicted, tiny_pipeline, train
 
@@ -80,6 +81,21 @@ def test_rounding_is_to_the_nearest_of_255_values(trained: Language, vectors: Ve
     found = (module.table.float() * module.scale).numpy()
     largest = numpy.abs(vectors.data).max(1, keepdims=True)
     assert (numpy.abs(found - vectors.data) <= largest / 127 / 2 + 1e-6).all()
+
+
+@pytest.mark.parametrize("most", [0, 1, 10])
+def test_vectors_are_the_same_whether_kept_or_not(
+    trained: Language, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(own_vectors, "MOST_KEPT", most)
+    module = torch_shim(layer(trained)).module
+    data = (module.table.float() * module.scale).numpy()
+    by_spacy = Vectors(data=data, mode="floret", minn=2, maxn=3, hash_count=2)
+    kept = OwnVectors(torch_shim(layer(trained)).header)
+    kept.load_state_dict(module.state_dict())
+    for words in (["cat", "The"], ["ω", "cat"], ["The", "ω", "", "cat"]):
+        numpy.testing.assert_array_equal(kept.lookup(words).numpy(), by_spacy.get_batch(words))
+    assert len(kept._kept) == min(most, 4)
 
 
 def test_projection_is_trained_and_vectors_are_not(folder: Path) -> None:
