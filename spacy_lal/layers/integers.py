@@ -13,25 +13,26 @@ from .precision import Precision
 from .prepared import Prepared
 
 MOST = 127
-"""Largest absolute value of a rounded row's number."""
-MOST_OF_WEIGHT = 64
-"""Largest of a rounded weight's: without VNNI, processors add two products of it and of a row's
-number, which they shift to 1 to 255, in 16 bits."""
+"""Largest absolute value of a rounded number."""
+MOST_IN_PAIRS = 64
+"""Largest of a weight that is exact without VNNI, too: processors then add two products of it and
+of a row's number, which they shift to 1 to 255, in 16 bits."""
 TINY = 1e-30
 """Least scale, which keeps rows of zeros finite."""
 
 
 @cache
-def has_integer_products() -> bool:
-    """Whether the processor sums products of such integers exactly, and faster than float32.
+def has_integer_products(most: int) -> bool:
+    """Whether the processor sums products with weights from -most to most exactly, and faster than
+    float32.
 
     Elsewhere than on x86 they may be exact and slow: PyTorch has a plain loop there.
     """
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return False
     values = torch.full((2, 64), MOST, dtype=torch.int8)
-    weights = torch.full((2, 64), MOST_OF_WEIGHT, dtype=torch.int8)
-    wanted = 64 * MOST * MOST_OF_WEIGHT
+    weights = torch.full((2, 64), most, dtype=torch.int8)
+    wanted = 64 * MOST * most
     sums = torch._int_mm(values, torch.cat([weights, -weights]).T)
     return sums.tolist() == [[wanted, wanted, -wanted, -wanted]] * 2
 
@@ -72,15 +73,15 @@ def _range(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class IntegerMatrix:
-    """A weight [d_out, d_in], rounded by row, for products with rounded rows.
+    """A weight [d_out, d_in], rounded by row from -most to most, for products with rounded rows.
 
-    Without fast instructions the integers are float32 numbers: their sums are as exact up to 2,064
+    Without fast instructions the integers are float32 numbers: their sums are as exact up to 1,040
     summands, so processors agree.
     """
 
-    def __init__(self, weight: Tensor) -> None:
-        values, scale, _ = _rounded(weight.detach(), MOST_OF_WEIGHT)
-        self.dtype = torch.int8 if has_integer_products() else torch.float32
+    def __init__(self, weight: Tensor, most: int = MOST_IN_PAIRS) -> None:
+        values, scale, _ = _rounded(weight.detach(), most)
+        self.dtype = torch.int8 if has_integer_products(most) else torch.float32
         self.values = values.to(self.dtype).T
         self.scale = scale.T.contiguous()
         """[1, d_out]"""
@@ -112,19 +113,22 @@ class Linear(nn.Linear, Prepared):
     """`torch.nn.Linear` that can predict with rounded weights and rows."""
 
     rounded = staticmethod(rounded_rows)
+    most = MOST_IN_PAIRS
 
     def made(self, precision: Precision) -> IntegerMatrix | None:
         """Returns the rounded weights, for such products."""
-        return IntegerMatrix(self.weight) if precision == "int8" else None
+        return IntegerMatrix(self.weight, self.most) if precision == "int8" else None
 
     def forward(self, x: Tensor) -> Tensor:
         return products([self], x)[0]
 
 
 class OneSidedLinear(Linear):
-    """A layer whose rows have numbers about another middle than 0, as a transformer's have."""
+    """A layer whose rows have numbers about another middle than 0, as a transformer's have. Its
+    weights have some large numbers, and need finer steps."""
 
     rounded = staticmethod(centred_rows)
+    most = MOST
 
 
 def wide_if_rounded(x: Tensor, *layers: Prepared) -> Tensor:

@@ -16,7 +16,10 @@ def by_hand(x: numpy.ndarray, weight: numpy.ndarray, *, centred: bool) -> numpy.
     """Products of numpy's own integers: of rows about 0 or their middles, of weights about 0."""
     parts = []
     middles = (x.max(1) + x.min(1)) / 2 * centred
-    for rows, middle, most in ((x, middles, 127), (weight, 0 * weight[:, 0], 64)):
+    for rows, middle, most in (
+        (x, middles, 127),
+        (weight, 0 * weight[:, 0], 127 if centred else 64),
+    ):
         off = (rows - middle[:, None]).astype(numpy.float32)
         scale = numpy.maximum(abs(off).max(1), 1e-28).astype(numpy.float32) / numpy.float32(most)
         parts.append((numpy.rint(off / scale[:, None]).astype(numpy.int32), scale, middle))
@@ -28,7 +31,7 @@ def by_hand(x: numpy.ndarray, weight: numpy.ndarray, *, centred: bool) -> numpy.
 def arithmetic(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The processor's integers, and float32 numbers for processors without."""
     if request.param == "float32":
-        monkeypatch.setattr(integers, "has_integer_products", lambda: False)
+        monkeypatch.setattr(integers, "has_integer_products", lambda most: False)
 
 
 @pytest.mark.usefixtures("arithmetic")
@@ -49,8 +52,8 @@ def test_one_sided_rows_lose_no_range() -> None:
     """Numbers from 100 to 101 are rounded to 254ths, with weights that are integers already."""
     torch.manual_seed(0)
     x, layer = 100 + torch.rand(6, 50), OneSidedLinear(50, 4, bias=False)
-    layer.weight.data = torch.randint(-63, 64, (4, 50)).float()
-    layer.weight.data[:, 0] = 64
+    layer.weight.data = torch.randint(-126, 127, (4, 50)).float()
+    layer.weight.data[:, 0] = 127
     prepare(layer, "int8")
     with torch.no_grad():
         found, exact = layer(x), x.double() @ layer.weight.double().T
@@ -58,11 +61,12 @@ def test_one_sided_rows_lose_no_range() -> None:
 
 
 @pytest.mark.usefixtures("arithmetic")
-def test_the_largest_sums_are_exact() -> None:
-    matrix = IntegerMatrix(torch.ones(2, 1024) * torch.tensor([[1.0], [-1.0]]))
+@pytest.mark.parametrize("most", [64, 127])
+def test_the_largest_sums_are_exact(most: int) -> None:
+    matrix = IntegerMatrix(torch.ones(2, 1024) * torch.tensor([[1.0], [-1.0]]), most)
     rows = torch.full((3, 1024), 127.0).to(matrix.dtype)
     sums = matrix.sums(rows, matrix.empty_sums(3))
-    assert sums.tolist() == [[127 * 64 * 1024, -127 * 64 * 1024]] * 3
+    assert sums.tolist() == [[127 * most * 1024, -127 * most * 1024]] * 3
 
 
 def test_other_kinds_of_processors_multiply_float32_numbers(
@@ -70,7 +74,7 @@ def test_other_kinds_of_processors_multiply_float32_numbers(
 ) -> None:
     monkeypatch.setattr("platform.machine", lambda: "arm64")
     # without what was found before
-    assert not integers.has_integer_products.__wrapped__()
+    assert not integers.has_integer_products.__wrapped__(64)
 
 
 def test_processors_agree() -> None:
@@ -78,9 +82,9 @@ def test_processors_agree() -> None:
     layer, x = BiLSTM(24, 16, depth=2), torch.randn(3, 7, 24)
     lengths = torch.tensor([7, 2, 5])
     found = []
-    for native in (integers.has_integer_products(), False):
+    for native in (integers.has_integer_products(64), False):
         with pytest.MonkeyPatch.context() as patch, torch.no_grad():
-            patch.setattr(integers, "has_integer_products", lambda native=native: native)
+            patch.setattr(integers, "has_integer_products", lambda most, native=native: native)
             prepare(layer, "int8")
             found.append(layer(x, lengths))
     assert torch.equal(*found)

@@ -161,9 +161,9 @@ def test_sentences_stay_where_spacy_loses_sight_of_them(nlp: Language) -> None:
 
     def chained(batch: SentenceBatch) -> torch.Tensor:
         arcs = torch.zeros_like(batch.scores.arcs)
-        row = batch.lengths.tolist().index(n)
-        for word, head in enumerate(heads_of_chain):
-            arcs[row, word, 0 if head == word else head + 1] = 9.0
+        for row in (batch.lengths == n).nonzero().flatten().tolist():
+            for word, head in enumerate(heads_of_chain):
+                arcs[row, word, 0 if head == word else head + 1] = 9.0
         return arcs
 
     starts = [k in (0, 1) for k in range(n + 1)]
