@@ -194,6 +194,7 @@ def test_train_sm(
     assert "is there" in run_here("silver", "projects/english", **variables, **steps)
 
 
+@pytest.mark.slow
 def test_one_encoder(
     project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
 ) -> None:
@@ -214,6 +215,7 @@ def test_one_encoder(
     assert annotations(shared.pipe(texts)) == annotations(nlp.pipe(texts))
 
 
+@pytest.mark.slow
 def test_fewer_bilstms(
     project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
 ) -> None:
