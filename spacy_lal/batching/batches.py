@@ -26,9 +26,9 @@ S = TypeVar("S", bound=tuple)
 SPANS_A_WORD = 24
 """Memory of one word in the layers, in chart spans; charts of short sentences alone are small."""
 BATCH_COST = 60
-"""Time of a batch beside its words', in those of so many words or padding."""
+"""Time that a batch takes by itself, in that of one word or padding (measured on a CPU)."""
 STEP_COST = 3
-"""The same of each step of its recurrent layers."""
+"""Time that each step of its recurrent layers takes by itself, in the same unit."""
 
 READING: dict[str, Any] = {"reading": Reading(), "dropout_rate": 0.0}
 """Initial attributes of models that read sentences; components and training set them."""
