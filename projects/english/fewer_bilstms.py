@@ -171,7 +171,8 @@ def transfer_shared(old: Language, new: Language, docs: list[Doc]) -> None:
     tensors.pop("input_encoder.tag_embedding")
     tensors |= {"input_encoder.tag_scores.weight": weight, "input_encoder.tag_scores.bias": bias}
     take(old, new, PARSER, states.shape[1], tensors)
-    take_roles(old, new, of_words, meanings, torch.cat([meanings, states], -1))
+    read = torch.cat([meanings, states], -1)
+    take_roles(old, new, of_words, meanings, read, read.shape[1], ("input_encoder.",))
 
 
 def with_fewer_layers(nlp: Language) -> dict[str, Any]:
@@ -215,29 +216,36 @@ def transfer_above_encoder(old: Language, new: Language, docs: list[Doc]) -> Non
         tensors[f"{layers}.0.bias_ih_l0"] = tensors[f"{layers}.0.bias_ih_l0"] + inputs @ bias
     take(old, new, PARSER, forms.shape[1], tensors)
     lowest = of_words(torch_shim(roles).module.input_encoder.lower, meanings)
-    take_roles(old, new, of_words, meanings, torch.cat([meanings, lowest], -1))
+    read = torch.cat([meanings, lowest], -1)
+    above = "input_encoder.upper", "input_encoder.tag"
+    take_roles(old, new, of_words, meanings, read, meanings.shape[1], above)
 
 
 def take_roles(
-    old: Language, new: Language, of_words: Words, meanings: Tensor, read: Tensor
+    old: Language,
+    new: Language,
+    of_words: Words,
+    meanings: Tensor,
+    read: Tensor,
+    d_in: int,
+    gone: tuple[str, ...],
 ) -> None:
-    """Give the new LISA the old one's weights. meanings [words, d]: what the old one reads; read:
-    what the new one projects."""
+    """Give the new LISA the old one's weights.
+
+    meanings [words, d]: what the old one reads. read: what the new one projects. d_in: width of
+    what it reads. gone: how the names of parameters begin that it has no more."""
     model = old.get_pipe(ROLES).model
     lisa = torch_shim(model).module
     highest = of_words(lambda x, lengths: lisa.input_encoder(x, lengths)[0][:, 1:-1], meanings)
     projected = lisa.encoder.project(torch.cat([meanings, highest], -1))
     weight, bias = least_squares(read, projected)
-    has_bilstm = new.get_pipe(ROLES).model.attrs["settings"].input_encoder is not None
-    bilstm = "input_encoder."
-    gone = (f"{bilstm}upper", f"{bilstm}tag") if has_bilstm else (bilstm,)
     tensors = {
         name: value
         for name, value in torch_shim(model).tensors().items()
         if not name.startswith(gone)
     }
     tensors |= {"encoder.project.weight": weight, "encoder.project.bias": bias}
-    take(old, new, ROLES, meanings.shape[1] if has_bilstm else read.shape[1], tensors)
+    take(old, new, ROLES, d_in, tensors)
 
 
 class Words:
