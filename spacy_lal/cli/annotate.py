@@ -130,6 +130,15 @@ def silver(
     trees: Least = None,
     heads: Least = None,
     roles: Least = None,
+    marginals: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Keep MODEL's marginal probabilities of sentences of whose trees it is so sure: "
+            "parsers are trained on them.",
+        ),
+    ] = None,
     parts: Annotated[
         int, typer.Option(min=1, help="How many files the text makes, each an even sample.")
     ] = 100,
@@ -150,7 +159,7 @@ def silver(
 
         named = {"tags": tags, "trees": trees, "heads": heads, "roles": roles}
         least = {layer: value for layer, value in named.items() if value is not None}
-        settings = SilverSettings(least, parts=parts)
+        settings = SilverSettings(least, parts=parts, marginals=marginals)
         check_folder(output, [text])
         total = 0
         nlp = load(model, threads, gpu_id)

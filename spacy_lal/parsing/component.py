@@ -17,11 +17,16 @@ from ..batching.sentences import LongSentencePolicy, Reading, Sentence, Sentence
 from ..pipeline.component import WeightsPipe
 from ..pipeline.examples import Counts, Names, Reader, count
 from ..pipeline.writers import ROOT, Parses, write_heads, write_sentence_starts, write_tags
+from ..structure.arborescence import mask_padding
 from ..structure.distributions import FoundTrees
 from .decoders import read_parses
 from .gold_trees import WordGold, read_words
 from .network import OneStageScores, Scores, abilities
 from .objectives import dependency_loss, word_loss
+from .teacher_marginals import Targets, Taught, batch_targets, soft_word_loss
+
+StructureLoss = Callable[[list[Sentence], Scores, Tensor, Taught | None], Tensor]
+"""The loss of a batch's charts: of sentences, scores, lengths and the targets of a teacher."""
 
 DEFAULT_INPUT: dict[str, Any] = {
     "tok2vec": {"@architectures": "spacy-lal.WordAffixEmbed.v1"},
@@ -135,7 +140,8 @@ class ParserPipe(WeightsPipe):
         validate_examples(examples, f"{self.name}.get_loss")
         batches = list(scores.batches)
         total = sum(int(batch.lengths.sum()) for batch in batches) or 1
-        gold = WordGold(self.cfg, examples)
+        taught_docs = self._taught(examples)
+        gold = WordGold(self.cfg, examples, [targets is not None for targets in taught_docs])
         for kind, names in gold.names.items():
             if not self.cfg.get(kind):
                 continue  # not predicted at all
@@ -144,29 +150,46 @@ class ParserPipe(WeightsPipe):
 
         def loss(batch: SentenceBatch[Scores], members: list[Sentence]) -> Tensor:
             leaves = batch.scores
-            value = structure_loss(members, leaves, batch.lengths)
+            taught = None
+            if isinstance(leaves, OneStageScores):
+                taught = batch_targets(members, taught_docs, leaves, self.cfg)
+            value = structure_loss(members, leaves, batch.lengths, taught)
             if self.tags or not self.cfg["tags"]:  # not given
                 tags = gold.numbers("tags", members, leaves.tags)
                 value = value + self.tag_weight * word_loss(leaves.tags, tags)
+                if taught is not None:
+                    of_tags = soft_word_loss(leaves.tags[taught.rows], taught.tags)
+                    value = value + self.tag_weight * of_tags
             if isinstance(leaves, OneStageScores) and leaves.arcs is not None:
                 heads = gold.heads(members, leaves.tags)
+                governors = heads.clamp(min=0)
+                if taught is not None:
+                    governors[taught.rows] = taught.heads.argmax(-1)
+                relations = leaves.relations_of(governors)
                 arc_loss, relation_loss = dependency_loss(
                     leaves.arcs,
-                    leaves.relations_of(heads.clamp(min=0)),
+                    relations,
                     heads,
                     gold.numbers("relations", members, leaves.tags),
                     batch.lengths,
                 )
+                if taught is not None:
+                    arcs = mask_padding(leaves.arcs, batch.lengths)[taught.rows]
+                    arc_loss = arc_loss + soft_word_loss(arcs, taught.heads)
+                    of_relations = soft_word_loss(relations[taught.rows], taught.relations)
+                    relation_loss = relation_loss + of_relations
                 value = value + self.arc_weight * arc_loss + self.relation_weight * relation_loss
             return value / total
 
         return differentiate(scores.sentences, batches, loss)
 
-    def _structure_loss(
-        self, examples: list[Example]
-    ) -> Callable[[list[Sentence], Scores, Tensor], Tensor]:
+    def _structure_loss(self, examples: list[Example]) -> StructureLoss:
         """The loss of a batch's charts, summed over its sentences; 0 here, without charts."""
-        return lambda members, scores, lengths: scores.tags.new_zeros(())
+        return lambda members, scores, lengths, taught: scores.tags.new_zeros(())
+
+    def _taught(self, examples: list[Example]) -> list[Targets | None]:
+        """Return the targets of each Doc that a teacher has annotated; none for this parser."""
+        return [None] * len(examples)
 
     @torch.inference_mode()
     def predict(self, docs: Iterable[Doc]) -> Parses:

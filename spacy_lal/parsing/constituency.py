@@ -1,7 +1,7 @@
 """`lal_constituency` and `spanformer`: constituents, or constituents and heads."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, cast
@@ -17,14 +17,14 @@ from torch import Tensor
 from ..annotations.constituents import UNKNOWN_TAG, set_constituents
 from ..batching.sentences import Sentence, heads_in_words, in_words
 from ..pipeline.component import register_factory
-from ..pipeline.examples import Counts, Names, Reader
+from ..pipeline.examples import Counts, Names, Reader, same_tokens
 from ..pipeline.writers import WROTE, Parses, SentenceParse
 from ..scoring.attachment import score_attachment
 from ..structure.binarise import JOIN, collapse_unaries
 from ..structure.distributions import FoundTrees, KTrees, LabelledTrees, Trees
 from ..structure.hpsg import SUB_HEAD
 from ..trees.tree import ConstituentTree, LabelledSpan
-from .component import DEFAULT_ENCODER, DEFAULT_INPUT, ParserPipe
+from .component import DEFAULT_ENCODER, DEFAULT_INPUT, ParserPipe, StructureLoss
 from .decoders import Decoder, MinimumBayesRisk, in_preorder, read_parses
 from .gold_trees import (
     gold_constituents,
@@ -35,8 +35,9 @@ from .gold_trees import (
     with_sub_heads,
 )
 from .kept_scores import keep_scores
-from .network import Scores, abilities
+from .network import OneStageScores, Scores, abilities
 from .objectives import CRFObjective, Objective
+from .teacher_marginals import Targets, Taught, get_targets, soft_tree_loss
 
 ASSIGNS = [
     "doc.spans",
@@ -275,16 +276,35 @@ class ConstituencyPipe(ParserPipe):
             for category in chains[label - 1]
         ]
 
-    def _structure_loss(
-        self, examples: list[Example]
-    ) -> Callable[[list[Sentence], Scores, Tensor], Tensor]:
+    def _taught(self, examples: list[Example]) -> list[Targets | None]:
+        if abilities(self.model).two_stages or not self.joint or not self.objective.probabilistic:
+            return super()._taught(examples)
+        return [
+            get_targets(example.reference) if same_tokens(example) else None for example in examples
+        ]
+
+    def _structure_loss(self, examples: list[Example]) -> StructureLoss:
         index = {label: k for k, label in enumerate(self.labels, 1)}
         trees = [gold_constituents(example, self.spans_key) for example in examples]
         for example, tree in zip(examples, trees, strict=True):
             refuse_crossing(tree or [], example.reference)
         heads = [gold_heads(example).heads for example in examples] if self.joint else []
 
-        def loss(members: list[Sentence], scores: Scores, lengths: Tensor) -> Tensor:
+        def loss(
+            members: list[Sentence], scores: Scores, lengths: Tensor, taught: Taught | None
+        ) -> Tensor:
+            of_teacher = scores.tags.new_zeros(())
+            if taught is not None:
+                assert isinstance(scores, OneStageScores)
+                assert scores.labels is not None
+                rows, others = taught.rows, taught.others
+                those = LabelledTrees(scores.labels[rows], lengths[rows.cpu()])
+                of_teacher = self.constituency_weight * soft_tree_loss(those, taught)
+                if not len(others):
+                    return of_teacher
+                members = [members[k] for k in others.tolist()]
+                lengths = lengths[others.cpu()]
+                scores = OneStageScores(scores.tags[others], scores.labels[others])
             golden = [in_words(trees[s.doc] or (), s) for s in members]
             names = [[label for *_, label in collapse_unaries(tree)] for tree in golden]
             self._warn_unknown("labels", Counter(chain.from_iterable(names)))
@@ -303,7 +323,7 @@ class ConstituencyPipe(ParserPipe):
             gold = gold_labels(golden, scores.tags.shape[1], index).to(device)
             tree_losses = self.objective(distribution, gold)
             tree_losses = tree_losses * torch.tensor(has_tree, device=device)
-            return self.constituency_weight * tree_losses.sum()
+            return self.constituency_weight * tree_losses.sum() + of_teacher
 
         return loss
 

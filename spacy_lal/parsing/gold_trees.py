@@ -118,9 +118,12 @@ def gold_heads(example: Example) -> GoldHeads:
 
 
 class WordGold:
-    """Gold tags, heads and relations of examples; cfg: the component's names by kind."""
+    """Gold tags, heads and relations of examples; cfg: the component's names by kind. taught: for
+    each example whether a teacher's probabilities are its gold; it then has none here."""
 
-    def __init__(self, cfg: dict[str, Any], examples: list[Example]) -> None:
+    def __init__(
+        self, cfg: dict[str, Any], examples: list[Example], taught: Sequence[bool] = ()
+    ) -> None:
         self.index = {
             kind: {name: k for k, name in enumerate(cfg.get(kind, ()))}
             for kind in ("tags", "relations")
@@ -131,6 +134,12 @@ class WordGold:
             "tags": [gold_tags(example) for example in examples],
             "relations": [doc_heads.relations for doc_heads in found],
         }
+        for d in numpy.flatnonzero(taught).tolist():
+            for names in self.names.values():
+                if names:
+                    names[d] = [""] * len(names[d])
+            if found:
+                self.heads_of_docs[d] = numpy.full_like(self.heads_of_docs[d], -1)
 
     def numbers(self, kind: str, members: list[Sentence], like: Tensor) -> Tensor:
         """Return the numbers of words' tags or relations [B, n]; -1 if missing or unknown."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy
+import torch
 from spacy.language import Language
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
@@ -15,9 +16,12 @@ from ..annotations import CONSTITUENTS_KEY, bare_doc, set_dependencies, span_doc
 from ..annotations.frames import FRAMES_KEY
 from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
+from ..parsing.decoders import read_parses
+from ..parsing.kept_scores import KEPT, KeptScores, keep_scores
 from ..parsing.scorer import score_constituency
+from ..parsing.teacher_marginals import find_targets, get_targets, set_targets
 from ..pipeline.pipes import run_pipes
-from ..pipeline.writers import SentenceParse
+from ..pipeline.writers import Parses, SentenceParse
 from ..scoring.attachment import score_attachment
 from ..srl.component import LisaSRL
 from ..srl.frame_decoding import LisaParse
@@ -43,12 +47,15 @@ Certainty = dict[str, float]
 """Certainty about the known layers of a sentence, from 0 to 1."""
 
 
-def with_certainty(nlp: Language, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Certainty]]:
+def with_certainty(
+    nlp: Language, docs: Iterable[Doc], *, marginals: bool = False
+) -> Iterator[tuple[Doc, Certainty]]:
     """Yield each sentence as a Doc of its own, with the pipeline's annotation and certainty. One
     batch of `nlp.batch_size` docs is in memory. Skipped sentences, and those parsed in pieces, have
-    no certainty."""
+    no certainty. marginals: also write the joint parser's marginal probabilities to the Docs
+    (`parsing/teacher_marginals.py`)."""
     for batch in minibatch(docs, nlp.batch_size):
-        yield from _batch(nlp, batch)
+        yield from _batch(nlp, batch, marginals)
 
 
 def findable(nlp: Language) -> set[str]:
@@ -64,14 +71,18 @@ def findable(nlp: Language) -> set[str]:
     return layers
 
 
-def _batch(nlp: Language, docs: list[Doc]) -> Iterator[tuple[Doc, Certainty]]:
+def _batch(nlp: Language, docs: list[Doc], marginals: bool) -> Iterator[tuple[Doc, Certainty]]:
     sure: defaultdict[tuple[int, int, int], Certainty] = defaultdict(dict)
     pipes: list[tuple[str, Any]] = nlp.pipeline
+    kept: list[KeptScores | None] = [None] * len(docs)
     for _, pipe in pipes:
         if isinstance(pipe, ParserPipe):
             # existing layers stay, and are not this component's
             new = [_new(pipe, doc) for doc in docs]
-            found = pipe.predict(docs)
+            if marginals and isinstance(pipe, ConstituencyPipe) and pipe.joint:
+                found, kept = _with_scores(pipe, docs)
+            else:
+                found = pipe.predict(docs)
             pipe.set_annotations(docs, found)
             sentences, parses = found
             for number, parse in parses.items():
@@ -83,7 +94,20 @@ def _batch(nlp: Language, docs: list[Doc]) -> Iterator[tuple[Doc, Certainty]]:
     for d, doc in enumerate(docs):
         places = [(d, sentence.start, sentence.end) for sentence in doc.sents]
         for place, sentence in zip(places, doc.sents, strict=True):
-            yield span_doc(sentence), sure.get(place, {})
+            alone = span_doc(sentence)
+            by_words = {} if (of_doc := kept[d]) is None else of_doc.by_words
+            scores = by_words.get((sentence.start, len(sentence)))
+            if of_doc is not None and scores is not None and place in sure:
+                set_targets(alone, find_targets(of_doc.parser, scores, alone))
+            yield alone, sure.get(place, {})
+
+
+@torch.inference_mode()
+def _with_scores(pipe: ConstituencyPipe, docs: list[Doc]) -> tuple[Parses, list[KeptScores | None]]:
+    """Return the parser's parses and the scores they were decoded from."""
+    scores = keep_scores(pipe, docs, pipe.model.predict(docs))
+    found = scores.sentences, read_parses(scores, pipe.find, pipe.root)
+    return found, [KEPT.get(doc) if pipe.keep_scores else KEPT.pop(doc, None) for doc in docs]
 
 
 def _new(pipe: ParserPipe, doc: Doc) -> Collection[str]:
@@ -140,6 +164,8 @@ def only_layers(doc: Doc, layers: Collection[str]) -> Doc:
             group = cast(Any, doc.spans[key].copy(doc=copy))
             group.attrs = {}  # scores are no training data
             copy.spans[key] = group
+    if (targets := get_targets(doc)) is not None:
+        set_targets(copy, targets)
     return copy
 
 

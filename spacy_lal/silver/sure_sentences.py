@@ -40,16 +40,18 @@ class SilverSettings:
 
     least: least certainty by layer; other layers are left out. A sentence is kept with at least one
     layer besides tags. shortest, longest: length of a sentence, in words. parts: number of files
-    for the whole text.
+    for the whole text. marginals: the least certainty of trees of sentences that are kept with the
+    teacher's marginal probabilities, which then train a parser instead of layers; None for none.
     """
 
     least: dict[str, float]
     shortest: int = 3
     longest: int = 60
     parts: int = 100
+    marginals: float | None = None
 
     def __post_init__(self) -> None:
-        if not set(self.least) - {"tags"}:
+        if self.marginals is None and not set(self.least) - {"tags"}:
             raise ValueError(
                 "give how sure the pipeline must be of trees, heads or roles: at least one of these"
             )
@@ -112,7 +114,8 @@ def _read(
                 yield from (nlp.make_doc(piece["text"]) for piece in pieces({"text": line}))
 
     kept = []
-    for doc, certainty in with_certainty(nlp, docs()):
+    soft = settings.marginals
+    for doc, certainty in with_certainty(nlp, docs(), marginals=soft is not None):
         counts["sentences"] += 1
         counts["words"] += len(doc)
         if not settings.shortest <= len(doc) <= settings.longest:
@@ -121,8 +124,11 @@ def _read(
             counts["with_odd_spaces"] += 1
         elif seen.again(doc.text, "sentence"):
             counts["sentences_again"] += 1
-        elif (layers := sure_layers(certainty, settings.least)) - {"tags"}:
-            kept.append(only_layers(doc, layers))
+        else:
+            layers = sure_layers(certainty, settings.least)
+            taught = soft is not None and certainty.get("trees", 0.0) >= soft
+            if layers - {"tags"} or taught:
+                kept.append(only_layers(doc, layers))
     counts["kept"] = len(kept)
     counts["kept_words"] = sum(map(len, kept))
     of_layers = {f"words_with_{layer}": n for layer, n in count_layers(kept).items()}
