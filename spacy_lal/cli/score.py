@@ -18,6 +18,7 @@ from ..formats.treebank_sentence import TreebankSentence
 from ..ged.correction_scorer import score_corrections
 from ..ged.scorer import Detection, DetectionReport
 from ..scoring import evalb
+from ..scoring.gleu import gleu
 from ..scoring.significance import Counts, compare
 from ..scoring.srl_eval import SrlReport, score_sentence
 from .checks import Group, clear_errors, from_each
@@ -126,7 +127,8 @@ def print_corrections(
         list[Path], typer.Option(help="The text as an annotator corrected it; repeat it.")
     ],
 ) -> None:
-    """Print precision, recall and F0.5 of corrections of tokenised sentences, as ERRANT counts.
+    """Print precision, recall and F0.5 of corrections of tokenised sentences, as ERRANT counts,
+    and GLEU.
 
     Each sentence is compared with the annotator whose corrections are nearest. Edits are those of
     the cheapest alignment of a sentence's words with the corrected ones.
@@ -137,9 +139,10 @@ def print_corrections(
         for path, lines in zip((predicted, *gold), files[1:], strict=True):
             if len(lines) != len(files[0]):
                 raise ValueError(f"{path} has {len(lines)} lines, but {text} {len(files[0])}")
-        sentences = zip(*files, strict=True)
-        counts = score_corrections((words, own, rest) for words, own, *rest in sentences)
+        sentences = [(words, own, rest) for words, own, *rest in zip(*files, strict=True)]
+        counts, fluency = score_corrections(sentences), gleu(sentences)
     _print_counts({"overall": counts})
+    typer.echo(f"{'GLEU':36}{'':18}{fluency:9.4f}")
 
 
 def _print_counts(rows: Mapping[str, Detection]) -> None:
