@@ -355,6 +355,27 @@ def test_settings_are_stored(tmp_path: Path) -> None:
     assert not (tmp_path / "no").exists()
 
 
+def test_a_trained_pipeline_gets_tokens_and_list_items(tmp_path: Path) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("senter")
+    nlp.initialize()
+    nlp.to_disk(tmp_path / "model")
+    text, both = "- isn't it?\n- DON'T 👍🏽", ["--treebank-tokens", "--list-items"]
+    for model, output in (("model", "once"), ("once", "twice")):
+        command = ["edit", str(tmp_path / model), str(tmp_path / output), *both]
+        assert run(command).exit_code == 0
+        changed = spacy.load(tmp_path / output)
+        assert changed.pipe_names == ["lal_list_items", "senter"]
+        doc = changed(text)
+        assert [t.text for t in doc[-4:]] == ["-", "DO", "N'T", "👍🏽"]
+        assert doc[-4].is_sent_start
+    spacy.blank("de").to_disk(tmp_path / "german")
+    command = ["edit", str(tmp_path / "german"), str(tmp_path / "no")]
+    refused(run([*command, "--list-items"]), "edit: ", "--list-items: the pipeline has no senter")
+    refused(run([*command, "--treebank-tokens"]), "edit: ", "treebank tokens are for")
+    assert not (tmp_path / "no").exists()
+
+
 def test_evaluating_what_is_not_there(tmp_path: Path) -> None:
     """No zeros for what a pipeline doesn't find, or what a corpus doesn't have."""
     vocab = language_vocab("en")

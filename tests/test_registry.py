@@ -65,6 +65,7 @@ FACTORIES = [
     "lal_constituency",
     "lal_dependency",
     "lal_empty_tensor",
+    "lal_list_items",
     "lal_tok2vec",
     "lisa_srl",
     "spanformer",

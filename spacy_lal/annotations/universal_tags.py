@@ -56,12 +56,13 @@ def universal_tags(
 
 
 def set_universal_tags(doc: Doc) -> None:
-    """Write `token.pos_` of each token without one, from its tag, word and relation."""
+    """Write `token.pos_` of each token without one, from its tag, word and relation. Whitespace is
+    SPACE."""
     found = universal_tags(
         [token.text for token in doc],
         [token.tag_ for token in doc],
         [token.dep_ for token in doc],
     )
     for token, upos in zip(doc, found, strict=True):
-        if upos and not token.pos:
-            token.pos_ = upos
+        if not token.pos:
+            token.pos_ = "SPACE" if token.is_space else upos

@@ -33,8 +33,15 @@ def edit(
         typer.Option(help="Of which the mean is; repeat it. Default: gec_detector."),
     ] = None,
     share: Annotated[float, typer.Option(min=0, max=1, help="Of the other in the mean.")] = 0.5,
+    treebank_tokens: Annotated[
+        bool, typer.Option("--treebank-tokens", help="The current tokens of English.")
+    ] = False,
+    list_items: Annotated[
+        bool, typer.Option("--list-items", help="Put lal_list_items before the senter.")
+    ] = False,
 ) -> None:
-    """Write MODEL to OUTPUT with other settings (--set), words or weights (--mean-with).
+    """Write MODEL to OUTPUT with other settings (--set), words, weights (--mean-with), tokens
+    (--treebank-tokens) or sentences (--list-items).
 
     The mean of a training's final and initial weights (Wortsman et al. 2022, Model soups) forgets
     less of earlier training. The initial weights of parts that only MODEL has, such as further
@@ -44,11 +51,15 @@ def edit(
     from ..evaluation.detection_scores import detector_of
     from ..ged.component import known_words, words_of_text
     from ..pipeline.pipes import load_pipeline
+    from ..training.english_tokens import use_treebank_tokens
 
     with clear_errors("edit", Path(model)):
         changed = dict(_setting(text) for text in settings or ())
-        if not (changed or mean_with or words):
-            raise ValueError("nothing to change: give --set, --words or --mean-with")
+        if not (changed or mean_with or words or treebank_tokens or list_items):
+            raise ValueError(
+                "nothing to change: give --set, --words, --mean-with, --treebank-tokens or "
+                "--list-items"
+            )
         check_folder(output, [Path(model), *([Path(mean_with)] if mean_with else [])])
         nlp = load_pipeline(model, config=changed)
         for place, value in changed.items():
@@ -64,8 +75,20 @@ def edit(
                 mine, before, other = (_model(pipeline, name) for pipeline in pipelines)
                 taken, total = mean_weights(mine, before, other, share)
                 msg.info(f"{name}: the mean of {taken:,} of {total:,} weights, which both have")
+        if treebank_tokens:
+            use_treebank_tokens(nlp)
+        if list_items:
+            _add_list_items(nlp)
         nlp.to_disk(output)
     msg.good(str(output))
+
+
+def _add_list_items(nlp: Language) -> None:
+    """Put `lal_list_items` before the component that finds sentences, if it isn't there yet."""
+    if "lal_list_items" not in nlp.pipe_names:
+        if "senter" not in nlp.pipe_names:
+            raise ValueError("--list-items: the pipeline has no senter")
+        nlp.add_pipe("lal_list_items", before="senter")
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -24,7 +24,7 @@ from .checks import check_folder, clear_errors
 
 STRINGS_IN_THEIR_FILES = {
     *("gec_detector", "lal_constituency", "lal_dependency", "lal_empty_tensor", "lisa_srl"),
-    *("lal_tok2vec", "senter", "sentencizer", "spanformer", "tok2vec"),
+    *("lal_list_items", "lal_tok2vec", "senter", "sentencizer", "spanformer", "tok2vec"),
 }
 """Factories of components whose own files have all strings that they look up by hash."""
 LEAST = 20

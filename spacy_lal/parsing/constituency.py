@@ -18,7 +18,7 @@ from ..annotations.constituents import UNKNOWN_TAG, set_constituents
 from ..batching.sentences import Sentence, heads_in_words, in_words
 from ..pipeline.component import register_factory
 from ..pipeline.examples import Counts, Names, Reader, same_tokens
-from ..pipeline.writers import WROTE, Parses, SentenceParse
+from ..pipeline.writers import WROTE, Parses, SentenceParse, tag_names
 from ..scoring.attachment import score_attachment
 from ..structure.binarise import JOIN, collapse_unaries
 from ..structure.distributions import FoundTrees, KTrees, LabelledTrees, Trees
@@ -218,8 +218,9 @@ class ConstituencyPipe(ParserPipe):
         self, doc: Doc, words: numpy.ndarray, tags: numpy.ndarray, best: KTrees
     ) -> Iterator[ConstituentTree]:
         texts = [doc[i].text for i in words.tolist()]
+        name = tag_names(self.tags)
         names = [
-            doc[i].tag_ or (self.tags[tag] if self.tags else UNKNOWN_TAG)
+            doc[i].tag_ or (name(doc[i].text, tag) if self.tags else UNKNOWN_TAG)
             for i, tag in zip(words.tolist(), tags, strict=False)
         ]
         labels = best.labels.cpu().numpy()

@@ -1,6 +1,6 @@
 """Parses of sentences, and writers of their tags, heads and borders to Docs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -10,6 +10,7 @@ from spacy.attrs import SENT_START
 from spacy.tokens import Doc
 
 from ..annotations import set_dependencies
+from ..annotations.addresses import ADDRESS, is_address
 from ..batching.sentences import Sentence
 
 _NONE = partial(numpy.zeros, 0, dtype=numpy.int64)
@@ -55,6 +56,7 @@ def write_tags(
     docs: Sequence[Doc], found: Parses, tags: Sequence[str], *, overwrite: Sequence[bool]
 ) -> None:
     """Write tags to words without a tag, and to all words of Docs to overwrite."""
+    name = tag_names(tags)
     sentences, parses = found
     for number, parse in parses.items():
         sentence = sentences[number]
@@ -62,7 +64,14 @@ def write_tags(
         for i, tag in zip(sentence.words.tolist(), parse.tags.tolist(), strict=True):
             token = doc[i]
             if overwrite[sentence.doc] or not token.tag:
-                token.tag_ = tags[tag]
+                token.tag_ = name(token.text, tag)
+
+
+def tag_names(tags: Sequence[str]) -> Callable[[str, int], str]:
+    """Return the function that names the tag of a word, given the word and its index among `tags`.
+    An address is ADD, if that is a tag."""
+    addresses = ADDRESS in tags
+    return lambda word, tag: ADDRESS if addresses and is_address(word) else tags[tag]
 
 
 def write_sentence_starts(docs: Sequence[Doc], found: Parses, *, whole_docs: bool) -> None:

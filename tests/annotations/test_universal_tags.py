@@ -47,6 +47,14 @@ def test_without_relations() -> None:
     assert universal_tags(words, tags, [""] * len(words)) == expected
 
 
+def test_whitespace_is_space() -> None:
+    """Also without a tag, and with the tag of the word before it."""
+    words, tags = ["tea", "\n", "  ", "now"], ["NN", "", "NN", ""]
+    doc = Doc(spacy.blank("en").vocab, words=words, tags=tags)
+    set_universal_tags(doc)
+    assert [token.pos_ for token in doc] == ["NOUN", "SPACE", "SPACE", ""]
+
+
 def test_other_tags() -> None:
     assert universal_tags(["tea", "Tee", " "], ["", "NE", "_SP"]) == ["", "", "SPACE"]
     with pytest.raises(ValueError, match="zip"):
