@@ -75,9 +75,8 @@ def _fits(doc: Doc, first: int, last: int, text: str) -> bool:
     before a small letter, which would make one sentence of two."""
     behind = doc[last].text if last < len(doc) else ""
     if not text:
-        joined = last < len(doc) and (not doc[last - 1].whitespace_ or behind[:1] in "'’")
         stop = doc[first].text == "." and behind[:1].islower()
-        return not stop and not (joined and _END.fullmatch(behind))
+        return not stop and not _END.fullmatch(behind)
     # "ca n't" and "wo n't" without "n't"
     cut = first and doc[first - 1].lower_ in {"ca", "wo", "sha"}
     return not (cut and _END.fullmatch(doc[first].text) and not _END.fullmatch(text))

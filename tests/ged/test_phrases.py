@@ -145,7 +145,8 @@ There [are|is] much work.
 [Almost|Most] people like it. Most [of|] people like it.
 I swim [everyday|every day]. [Nowdays|Nowadays] we swim. [Now a days|Nowadays] he swims.
 [May be|Maybe] he will come.
-I know [some thing|something] about it, not [any thing|anything] new, and [every thing|everything] is late.
+I know [some thing|something] about it, not [any thing|anything] new.
+[Every thing|Everything] is late.
 I [am|do] not agree with you.
 You could come, [isn't it|could n't you]?
 You can come, [isn't it|ca n't you]?
