@@ -56,8 +56,8 @@ CONTRACTION, ARTICLE, SPELLING = "R:CONTR", "R:DET", "R:SPELL"
 """Types of a contraction without its apostrophe, of "a" before a vowel, and of a misspelling."""
 DOUBT = 0.05
 """Probability up to which an error doesn't affect the sentence's other words."""
-BESIDE = 0.0
-"""By how much a wrong phrase lowers the probabilities of the words beside it."""
+SILENCING = {"R:ADJ:FORM", "R:VERB", "R:VERB:FORM", "R:WO", "U:VERB"}
+"""Types of wrong phrases whose neighbours are right."""
 CERTAIN = 1.0 - 1e-9
 """Largest probability for odds, which would be infinite at 1."""
 
@@ -261,8 +261,9 @@ class ErrorDetector(WeightsPipe):
                 before = [p.start - 1 for p in ruled if p.start and is_missing(p.type)]
                 wrong[before] = 0.0
                 # what is wrong with a phrase isn't wrong with its neighbours
-                beside = {i for p in phrases for i in (p.start - 1, p.end) if 0 <= i < len(doc)}
-                wrong[[*beside]] *= BESIDE
+                of_form = [p for p in phrases if p.type in SILENCING]
+                beside = [i for p in of_form for i in (p.start - 1, p.end) if 0 <= i < len(doc)]
+                wrong[beside] = 0.0
             # as precise as a threshold, which may lie between two scores
             errors = wrong.sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
