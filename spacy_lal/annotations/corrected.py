@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, Token
 
 from .grammar_errors import ERRORS_KEY, GrammarError, grammar_errors, is_missing
 
@@ -12,6 +12,10 @@ LIKELY = 0.7
 """Least probability of a suggestion that is made without asking."""
 _JOINED = re.compile(r"(?i) (?=(?:n['’]t|['’](?:s|m|re|ve|ll|d))(?!\w))")
 """The space before the end of a contraction."""
+_END = re.compile(r"(?i)n['’]t|['’](?:s|m|re|ve|ll|d)")
+"""The end of a contraction, as a token."""
+_OPENING = {'"', "“", "‘", "``", "«", "„", "("}
+_FINAL = {".", "!", "?", "…"}
 _CLOSING = (",", ".", ";", ":", "!", "?", ")", "]", "}", "%", "…", "'s", "’s", "n't", "n’t")
 
 
@@ -35,7 +39,9 @@ def corrected_text(
             continue
         pieces += _kept(doc[done:first], capital)
         capital = capital and first == done
-        begins = doc[first].text[:1].isupper() and (first == 0 or bool(doc[first].is_sent_start))
+        if not _fits(doc, first, last, best.text):
+            continue
+        begins = doc[first].text[:1].isupper() and _is_first(doc[first])
         text = _in_sentence(error, best.text) if begins else best.text
         behind = doc[last - 1].whitespace_
         if not text:
@@ -47,10 +53,33 @@ def corrected_text(
                 text = _JOINED.sub("", text)
             if pieces and text.startswith(_CLOSING) and not tokenised:
                 pieces[-1] = pieces[-1].rstrip(" ")
+            elif _END.fullmatch(doc[first].text) and pieces and not pieces[-1].endswith(" "):
+                # "do" and "n't" become "do not"
+                text = f" {text}"
             pieces.append((_capital(text) if capital or begins else text) + behind)
             capital = False
         done = last
     return "".join([*pieces, *_kept(doc[done:], capital)])
+
+
+def _is_first(token: Token) -> bool:
+    """Whether a token begins a sentence, or a quotation."""
+    if not token.i or token.is_sent_start:
+        return True
+    before = token.nbor(-1).text
+    return before in _OPENING or before in _FINAL or (before.isspace() and "\n" in before)
+
+
+def _fits(doc: Doc, first: int, last: int, text: str) -> bool:
+    """Whether a correction leaves no "n't" or "'s" without the word before, and no full stop away
+    before a small letter, which would make one sentence of two."""
+    behind = doc[last].text if last < len(doc) else ""
+    if not text:
+        stop = doc[first].text == "." and behind[:1].islower()
+        return not stop and not _END.fullmatch(behind)
+    # "ca n't" and "wo n't" without "n't"
+    cut = first and doc[first - 1].lower_ in {"ca", "wo", "sha"}
+    return not (cut and _END.fullmatch(doc[first].text) and not _END.fullmatch(text))
 
 
 def _kept(span: Span, capital: bool) -> list[str]:

@@ -32,6 +32,7 @@ from ..annotations.grammar_errors import (
     type_of,
 )
 from ..annotations.span_groups import current_spans
+from ..annotations.words import bare_doc
 from ..batching.sentences import sentence_starts
 from ..bridge.shim import naming, torch_shim
 from ..formats.files import read_text
@@ -40,7 +41,7 @@ from ..pipeline.examples import Counts, count, same_tokens
 from .articles import article_forms
 from .contractions import without_apostrophe
 from .edits import edits_of
-from .phrases import Phrase, wrong_phrases
+from .phrases import Phrase, straight, wrong_phrases
 from .spelling import misspelt
 from .suggestions import Suggester
 
@@ -55,6 +56,8 @@ CONTRACTION, ARTICLE, SPELLING = "R:CONTR", "R:DET", "R:SPELL"
 """Types of a contraction without its apostrophe, of "a" before a vowel, and of a misspelling."""
 DOUBT = 0.05
 """Probability up to which an error doesn't affect the sentence's other words."""
+SILENCING = {"R:ADJ:FORM", "R:VERB", "R:VERB:FORM", "R:WO", "U:VERB"}
+"""Types of wrong phrases whose neighbours are right."""
 CERTAIN = 1.0 - 1e-9
 """Largest probability for odds, which would be infinite at 1."""
 
@@ -221,6 +224,9 @@ class ErrorDetector(WeightsPipe):
         """Return the probabilities of each token's labels, "correct" first: [tokens, labels]."""
         docs = list(docs)
         self._check_initialised()
+        suggest = self._suggester()
+        if suggest is not None and suggest.english:
+            docs = [_straight_doc(doc) for doc in docs]
         logits = xp2torch(self.model.predict(docs))
         flat = torch.softmax(logits, -1).cpu().numpy()
         return numpy.split(flat, numpy.cumsum([len(doc) for doc in docs]))[:-1]
@@ -249,10 +255,15 @@ class ErrorDetector(WeightsPipe):
                 )
                 contractions = without_apostrophe(doc).items()
                 ruled += (Phrase(i, i + 1, CONTRACTION, text) for i, text in contractions)
-                ruled += wrong_phrases(doc)
+                phrases = list(wrong_phrases(doc))
+                ruled += phrases
                 # where "to" is missing, "explain" is right
                 before = [p.start - 1 for p in ruled if p.start and is_missing(p.type)]
                 wrong[before] = 0.0
+                # what is wrong with a phrase isn't wrong with its neighbours
+                of_form = [p for p in phrases if p.type in SILENCING]
+                beside = [i for p in of_form for i in (p.start - 1, p.end) if 0 <= i < len(doc)]
+                wrong[beside] = 0.0
             # as precise as a threshold, which may lie between two scores
             errors = wrong.sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
@@ -279,6 +290,11 @@ class ErrorDetector(WeightsPipe):
                     errors[start:end] = 1.0
                     corrections[start] = [] if text is None else [Correction(text, 1.0)]
                     swapped.update(range(start + 1, end))
+                if "’" in doc.text:
+                    corrections = {
+                        i: [Correction(text.replace("'", "’"), p) for text, p in of]
+                        for i, of in corrections.items()
+                    }
             set_errors(
                 doc,
                 [marked.get(i, CORRECT) for i in range(len(doc))],
@@ -414,6 +430,14 @@ def raised(
 ) -> NDArray[numpy.float64]:
     """Return the probabilities whose odds are those of the given ones times the gain."""
     return probabilities * gain / (1.0 - probabilities + probabilities * gain)
+
+
+def _straight_doc(doc: Doc) -> Doc:
+    """Return the Doc, or, of one with curly apostrophes, another with straight ones, which are what
+    learners' corpora have."""
+    if "’" not in doc.text:
+        return doc
+    return bare_doc(doc, words=[straight(token.text) for token in doc])
 
 
 def _checked_threshold(threshold: float) -> float:

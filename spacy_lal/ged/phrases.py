@@ -54,9 +54,9 @@ LONGEST = 40
 def english_phrases() -> Patterns:
     """Return the patterns of english_phrases.toml."""
     data = tomllib.loads(files(__package__).joinpath("english_phrases.toml").read_text("utf8"))
-    # the second word of a pair, or the entry itself
+    # what is right, or the entry itself
     lists = {
-        name: {(words := entry.split())[0]: words[-1] for entry in text.split(",")}
+        name: {(words := entry.split(maxsplit=1))[0]: words[-1] for entry in text.split(",")}
         for name, text in data["lists"].items()
     }
     choices = {name: "|".join(map(re.escape, of)) for name, of in lists.items()}
@@ -77,6 +77,7 @@ def wrong_phrases(doc: Doc) -> Iterator[Phrase]:
     begins = set(sentence_starts(doc, "split"))
     # a token is what stands between two spaces, so patterns don't reach into the next sentence
     words = [f"{token.lower_} " if len(token) <= LONGEST else "_ " for token in doc]
+    words = [straight(word) for word in words]
     words = ["\n" + word if i in begins else word for i, word in enumerate(words)]
     ends = list(accumulate(map(len, words)))
     text = "".join(words)
@@ -89,13 +90,20 @@ def wrong_phrases(doc: Doc) -> Iterator[Phrase]:
             free = taken.isdisjoint(range(start, end + 1))
             if free and all(token.is_lower or token.i in begins for token in span):
                 taken.update(range(start, end + 1))
-                made = _right(match["wrong"].split()[-1], pattern, known)
-                made = made.capitalize() if made and span[0].is_title else made
+                made = _right(match, pattern, known)
+                made = made[0].upper() + made[1:] if made and span[0].is_title else made
                 yield Phrase(start, end + 1, pattern.type, made)
 
 
-def _right(last: str, pattern: Pattern, known: Patterns) -> str | None:
-    """Return the right words; those with "=" are made of the last wrong one."""
+def straight(text: str) -> str:
+    """Return a text whose apostrophes are straight."""
+    return text.replace("’", "'")
+
+
+def _right(found: re.Match[str], pattern: Pattern, known: Patterns) -> str | None:
+    """Return the right words; those with "=" are made of the last wrong one, those with a backslash
+    of the pattern's groups."""
+    last = found["wrong"].split()[-1]
     match pattern.right:
         case "=pair":
             return pattern.pairs[last]
@@ -114,4 +122,4 @@ def _right(last: str, pattern: Pattern, known: Patterns) -> str | None:
         case "=last":
             return last
         case right:
-            return right
+            return found.expand(right) if right and "\\" in right else right

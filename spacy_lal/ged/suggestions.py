@@ -1,5 +1,6 @@
 """What should stand in the place of wrong words, by the probabilities of a detector's labels."""
 
+import re
 from collections.abc import Sequence
 
 from numpy.typing import NDArray
@@ -20,6 +21,18 @@ MOST_FREQUENT = 5_000
 """Words that have the letters of a language; rarer ones may be foreign."""
 INFLECTED = {"VERB", "NOUN"}
 """Kinds of errors in forms of one word."""
+PERSONS = (
+    {"i", "me", "my", "mine", "myself"},
+    {"you", "your", "yours", "yourself", "yourselves", "u", "ur"},
+    {"we", "us", "our", "ours", "ourselves"},
+    {"he", "him", "his", "himself", "she", "her", "hers", "herself", "it", "its", "itself"}
+    | {"they", "them", "their", "theirs", "themselves"},
+)
+"""English pronouns: one may stand for another of its person."""
+SUBJECTS = {"myself": "i", "yourself": "you", "yourselves": "you", "ourselves": "we"}
+"""Reflexives, and a word that must stand before them."""
+_PERSON = {word: k for k, of in enumerate(PERSONS) for word in of}
+_CUT = re.compile(r"[^aeiou]*[aeiouy][^aeiouwxy]")
 
 
 class Suggester:
@@ -74,7 +87,7 @@ class Suggester:
                     # what is missing stands before this word, what is wrong in its place
                     behind = i + (not is_missing(type))
                     text = with_articles(text, "".join(words[behind : behind + 1]))
-                if text is not None:
+                if text is not None and not (self.english and _is_odd(words, i, text)):
                     made[text] = made.get(text, 0.0) + row[k]
                     makes.setdefault(text, self.labels[k][0])
             share = sum(row[k] for k in own) / total / (sum(made.values()) or 1.0)
@@ -99,4 +112,17 @@ class Suggester:
         new = made.lower()
         if len(new) < 2 or (new.isalpha() and new not in self.rank):
             return False
+        if self.english and word.lower() in (new + "ed", new + "ing") and _CUT.fullmatch(new):
+            # "hoping" is a form of "hope": the consonant of "hop" would double
+            return new + "e" not in self.rank
         return not set(type.split(":")) & INFLECTED or related(word.lower(), new)
+
+
+def _is_odd(words: Sequence[str], at: int, text: str) -> bool:
+    """Whether a correction of an English word has another person's pronoun, or a reflexive whose
+    subject isn't there."""
+    old, new = words[at].lower(), text.lower()
+    if old in _PERSON and new in _PERSON and _PERSON[old] != _PERSON[new]:
+        return True
+    subject = SUBJECTS.get(new)
+    return subject is not None and subject not in {word.lower() for word in words[:at]}

@@ -34,6 +34,12 @@ def doc_of(text: str, errors: dict[int, tuple[str, str]], likely: float = 0.9) -
         ("Me came.", {0: ("R:PRON", "i")}, "I came."),
         ("A apple  and pear", {0: ("R:DET", "an"), 4: ("M:DET", "a")}, "An apple  and a pear"),
         ("Two car.", {1: ("R:NOUN:NUM", "cars")}, "Two cars."),
+        ("I go. Is late.", {3: ("M:PRON", "it")}, "I go. It is late."),
+        ('He said "The dogs came"', {3: ("U:DET", "")}, 'He said "Dogs came"'),
+        ("They don't go.", {2: ("R:ADV", "not")}, "They do not go."),
+        ("They don't go.", {1: ("U:VERB", "")}, "They don't go."),
+        ("I can't go.", {2: ("R:ADV", "not")}, "I can't go."),
+        ("I go . and sing", {2: ("U:PUNCT", "")}, "I go . and sing"),
     ],
 )
 def test_corrections_by_hand(text: str, errors: dict, expected: str) -> None:

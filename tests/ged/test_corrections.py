@@ -167,3 +167,17 @@ def test_what_a_detector_knows_stays_when_training_goes_on(tmp_path: Path) -> No
     with torch.no_grad():
         doc, before = nlp("he walk today ."), first("he walk today .")
         assert error_scores(doc) == pytest.approx(error_scores(before), abs=1e-5)
+
+
+def test_what_is_odd_is_no_suggestion() -> None:
+    labels = ["R:PRON =we", "R:PRON =myself", "R:PRON =you", "R:VERB:FORM -2+", "R:VERB:FORM -1+"]
+    suggest = Suggester([*labels, "R:DET =a", "R:DET =an"], ["use", "us", "used", "make"])
+    words = ["u", "make", "me", "used"]
+    row = [0.5, 0.0, 0.2, 0.0, 0.0, 0.0, 0.0]
+    own = [0.0, 0.6, 0.0, 0.0, 0.0, 0.0, 0.0]
+    form = [0.0, 0.0, 0.0, 0.6, 0.3, 0.0, 0.0]
+    rows = numpy.array([row, [0.0] * 7, own, form], "float32")
+    types = {0: "R:PRON", 2: "R:PRON", 3: "R:VERB:FORM"}
+    found, _ = suggest(words, types, rows)
+    # no other person, no reflexive without "I", no "us" of "used"
+    assert {i: [of.text for of in made] for i, made in found.items()} == {0: ["you"], 3: ["use"]}

@@ -37,7 +37,7 @@ That is different [of|from] what we do, superior [than|to] it, according [with|t
 [At|In] my opinion they study [in|] abroad, despite [of|] the rain.
 He went [to|] home and asked [to|] me.
 He [is agree|agrees] with us, and he must [of gone|have gone].
-I [am|] agree with you. He [said|?] me that she [has|?] six years old.
+I [am|] agree with you. He [said|told] me that she [has|?] six years old.
 There [have|?] many cats. I [am|was] born here.
 Everybody [are|is] here, and someone [want|wants] it.
 I would like [meet|to meet] them.
@@ -67,7 +67,7 @@ Yesterday I [go|went] to school.
 Last week he [sees|saw] us.
 We [visit|visited] the town last week.
 If I [would|?] have time, I would come.
-I have two [sister|sisters], and every [days|?] is the same.
+I have two [sister|sisters], and every [days|day] is the same.
 We need [informations|information]. She [goed|went] home.
 He is [tall|taller] than me, as tall [than|as] a tree, and [more nicer|nicer] than her.
 She sings very [good|well]. It was [extreme|extremely] cold.
@@ -88,7 +88,7 @@ It was cold [at|in] summer, and [in|at] midnight.
 We arrived [to|at] the station. I saw it [in|on] TV. It is [in|on] the internet.
 I waited [him|for him] and looked [him|at him] angrily.
 He entered [in|] the room, resembles [to|] his father, and attended [to|] the meeting.
-People [is|?] nice.
+People [is|are] nice.
 It was [so|such] a big dog. We saw [so|such] nice flowers.
 It was [such|so] useful that we bought it.
 My house [is belonging|belongs] to them. The students [are knowing|?] it.
@@ -104,7 +104,7 @@ The man that she helped [him|] yesterday left.
 If the boy [will|?] miss the bus, he will be late.
 If it [will|?] rain, we stay.
 If I [am|were] a king, I would be rich.
-They saw that each [houses|?] has a garden.
+They saw that each [houses|house] has a garden.
 She is [more steeper|steeper] than that, [more tall|taller] than me.
 It is [durable|more durable] than that.
 It is the [more|most] useful tool of all. These [lamp|lamps] are old.
@@ -113,6 +113,49 @@ One of the [lamp|lamps] was broken.
 It is not [her's|?], but ours.
 We [have seen|saw] them in 1998. He [will visit|?] us last week.
 Tomorrow he [visited|?] the town.
+There is [alot|a lot] of it. [Infact|In fact] he [drinked|drank] milk.
+I saw the [the|] dog.
+He [do|does] n't know.
+They were late because we [was|were] late.
+It [depend|depends] on you.
+I [thinks|think] it is late.
+This is [more easy|easier] than that, the [most big|biggest] of all, and [more cheap|cheaper].
+I know that [your|you 're] not here.
+Use [you're|your] own car, and they use [they're|their] own house.
+They live with [there|their] parents.
+It has [it's|its] own garden.
+I know that [its|it 's] not late.
+He is better [then|than] me.
+Do not [loose|lose] the key.
+It is [quiet|quite] good. It is [to|too] expensive for me.
+We want [too|to] go.
+I am used to [work|working] here.
+I look forward to [see|seeing] you.
+He suggested [to go|going] home.
+I wish I [have|had] a car.
+The news [are|is] good.
+[This|These] children are here.
+Every [students|student] has a book.
+[Another|Other] people came, and [others|other] people left.
+He has a lot of [problem|problems].
+They have [many|much] money.
+We have [lot|a lot] of work.
+There [is|are] many people.
+There [are|is] much work.
+[Almost|Most] people like it. Most [of|] people like it.
+I swim [everyday|every day]. [Nowdays|Nowadays] we swim. [Now a days|Nowadays] he swims.
+[May be|Maybe] he will come.
+I know [some thing|something] about it, not [any thing|anything] new.
+[Every thing|Everything] is late.
+I [am|do] not agree with you.
+You could come, [isn't it|could n't you]?
+You can come, [isn't it|ca n't you]?
+You will come, [isn't it|wo n't you]?
+Where [you are|are you] going?
+I know where [is he|he is].
+Pay attention [on|to] it.
+I prefer tea [than|to] coffee.
+Why [u|you] laugh?
 """
 RIGHT = """
 She has gone home, and what she had comes from him.
