@@ -37,10 +37,10 @@ def corrected_text(
         best = error.suggestions[0] if error.suggestions else None
         if best is None or best.probability < likely or first < done:
             continue
-        pieces += _kept(doc[done:first], capital)
-        capital = capital and first == done
         if not _fits(doc, first, last, best.text):
             continue
+        pieces += _kept(doc[done:first], capital)
+        capital = capital and first == done
         begins = doc[first].text[:1].isupper() and _is_first(doc[first])
         text = _in_sentence(error, best.text) if begins else best.text
         behind = doc[last - 1].whitespace_

@@ -12,6 +12,8 @@ LONGEST = 30
 """Letters of the longest: the number of like strings grows with the square."""
 PLAIN = 4
 """Letters of the shortest word that is wrong if no list has it."""
+COMMON = 2000
+"""Number of words so frequent that a learner may write two of them as one."""
 UNLIKE = 6.0
 """How many times as frequent a word is, as a power of two, that is as likely as one with a letter
 less in another place."""
@@ -26,13 +28,20 @@ def letters_of(words: Sequence[str]) -> frozenset[str]:
     return LETTERS | {letter for letter, count in counts.items() if 1000 * count >= len(words)}
 
 
-def spelled(word: str, ranks: Mapping[str, int], letters: Collection[str] = LETTERS) -> str | None:
+def spelled(
+    word: str,
+    ranks: Mapping[str, int],
+    letters: Collection[str] = LETTERS,
+    *,
+    parts: bool = False,
+) -> str | None:
     """Return the most likely right word for a misspelling; None if the word is right or like no
     other.
 
     ranks: right words in small letters, the most frequent 0. A word that differs by one letter goes
     before those that differ by two. Doubled letters, swapped ones and vowels are the likeliest
-    slips, and the first letter is seldom wrong.
+    slips, and the first letter is seldom wrong. parts: whether two frequent words without the space
+    between them are looked for before words that differ by two letters.
     """
     lower = word.lower()
     if lower in ranks or not SHORTEST <= len(word) <= LONGEST or not word.isalpha():
@@ -41,7 +50,23 @@ def spelled(word: str, ranks: Mapping[str, int], letters: Collection[str] = LETT
         if known := near & ranks.keys():
             best = min(known, key=lambda one: (_cost(lower, one) + log2(ranks[one] + 2), one))
             return best.capitalize() if word[0].isupper() else best
+        if parts and (two := _parted(lower, ranks)):
+            return two.capitalize() if word[0].isupper() else two
+        parts = False
     return None
+
+
+def _parted(word: str, ranks: Mapping[str, int]) -> str | None:
+    """Return two frequent words that make this one, the shorter of three letters at least, or "a"
+    or "i"; the most frequent pair of several."""
+    cuts = [(word[:k], word[k:]) for k in range(1, len(word))]
+    pairs = [
+        (ranks[a] + ranks[b], f"{a} {b}")
+        for a, b in cuts
+        if (len(a) >= SHORTEST or a in {"a", "i"}) and len(b) >= SHORTEST
+        if max(ranks.get(a, COMMON), ranks.get(b, COMMON)) < COMMON
+    ]
+    return min(pairs)[1] if pairs else None
 
 
 def misspelt(

@@ -19,6 +19,8 @@ TRIED = 0.01
 """Least probability of an edit that is tried, given that there is an error."""
 MOST_FREQUENT = 5_000
 """Words that have the letters of a language; rarer ones may be foreign."""
+SPACING = "R:ORTH"
+"""Type of two words written as one, whatever made the correction."""
 INFLECTED = {"VERB", "NOUN"}
 """Kinds of errors in forms of one word."""
 PERSONS = (
@@ -97,6 +99,8 @@ class Suggester:
             if known:
                 found[i] = known[:MOST]
                 types[i] = makes.get(known[0].text, type)
+                if known[0].text.replace(" ", "").lower() == words[i].lower():
+                    types[i] = SPACING
         return found, seconds
 
     def _text(self, word: str, type: str, edit: str) -> str | None:
@@ -105,7 +109,9 @@ class Suggester:
             return made if made is None or edit[0] != "-" or self._fits(word, made, type) else None
         if is_unnecessary(type):
             return ""
-        return spelled(word, self.rank, self.letters) if type.endswith(("SPELL", "INFL")) else None
+        if not type.endswith(("SPELL", "INFL")):
+            return None
+        return spelled(word, self.rank, self.letters, parts=self.english)
 
     def _fits(self, word: str, made: str, type: str) -> bool:
         """Whether another ending makes a known word, and of verbs and nouns a form of the same."""

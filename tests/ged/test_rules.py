@@ -69,7 +69,7 @@ def test_a_wrong_phrase_is_one_error() -> None:
         (e.span.text, e.label, [of[0] for of in e.suggestions]) for e in grammar_errors(doc)
     ] == [
         ("we", "R:NOUN", []),
-        ("enjoy", "R:NOUN", []),
+        # and "enjoy" because of "swimming"
         ("to swim", "R:VERB:FORM", ["swimming"]),
         ("me", "M:PREP", ["to me"]),
     ]

@@ -58,3 +58,19 @@ def test_similar_strings_by_all_pairs() -> None:
 def test_words_that_no_list_has() -> None:
     words = ["The", "leter", "Leter", "their", "l3ter", "thier", "te", "xyzzy", "leterś"]
     assert misspelt(words, RANKS) == [1, 5]
+
+
+@pytest.mark.parametrize(
+    ("word", "right"),
+    [
+        ("goodfriend", "good friend"),
+        ("Goodfriend", "Good friend"),
+        ("goodd", "good"),
+        ("ofriend", "friend"),
+    ],
+)
+def test_two_words_as_one(word: str, right: str | None) -> None:
+    """After words that differ by one letter; without `parts` there are none."""
+    ranks = {"good": 0, "friend": 1, "i": 2, "have": 3}
+    assert spelled(word, ranks, parts=True) == right
+    assert " " not in (spelled(word, ranks) or "")

@@ -78,7 +78,7 @@ def test_cross_entropy_over_all_trees(n: int) -> None:
     (gradient,) = torch.autograd.grad(expected, student)
 
     longer = n + 2
-    starts, ends = packed_spans(longer)
+    _, ends = packed_spans(longer)
     chart = torch.zeros(1, chart_size(longer), LABELS, dtype=torch.float64)
     chart[0, ends <= n] = student.detach()
     chart.requires_grad_()
@@ -151,7 +151,7 @@ def _of(targets: Targets, kind: str) -> tuple[list[list[int]], list[float]]:
 
 def test_targets_survive_storage(taught_docs: list[Doc]) -> None:
     (doc, *_) = taught_docs
-    stored = list(DocBin(docs=[doc]).get_docs(doc.vocab))[0]
+    stored = next(iter(DocBin(docs=[doc]).get_docs(doc.vocab)))
     first, second = get_targets(doc), get_targets(stored)
     assert first is not None
     assert second is not None
