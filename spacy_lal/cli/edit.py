@@ -27,6 +27,10 @@ def edit(
             help="Text or list of words that a detector knows misspellings by.", exists=True
         ),
     ] = None,
+    ngrams: Annotated[
+        Path | None,
+        typer.Option(help="Counts of n-grams by which a detector finds errors.", exists=True),
+    ] = None,
     mean_with: Annotated[str, typer.Option(help="What MODEL's training began with.")] = "",
     component: Annotated[
         list[str] | None,
@@ -34,7 +38,7 @@ def edit(
     ] = None,
     share: Annotated[float, typer.Option(min=0, max=1, help="Of the other in the mean.")] = 0.5,
 ) -> None:
-    """Write MODEL to OUTPUT with other settings (--set), words or weights (--mean-with).
+    """Write MODEL to OUTPUT with other settings (--set), words, n-grams or weights (--mean-with).
 
     The mean of a training's final and initial weights (Wortsman et al. 2022, Model soups) forgets
     less of earlier training. The initial weights of parts that only MODEL has, such as further
@@ -47,8 +51,8 @@ def edit(
 
     with clear_errors("edit", Path(model)):
         changed = dict(_setting(text) for text in settings or ())
-        if not (changed or mean_with or words):
-            raise ValueError("nothing to change: give --set, --words or --mean-with")
+        if not (changed or mean_with or words or ngrams):
+            raise ValueError("nothing to change: give --set, --words, --ngrams or --mean-with")
         check_folder(output, [Path(model), *([Path(mean_with)] if mean_with else [])])
         nlp = load_pipeline(model, config=changed)
         for place, value in changed.items():
@@ -58,6 +62,8 @@ def edit(
                 stored[setting] = value
         if words:
             detector_of(nlp).cfg["words"] = known_words(words_of_text(words))
+        if ngrams:
+            detector_of(nlp).read_ngrams(ngrams)
         if mean_with:
             pipelines = nlp, load_pipeline(model), load_pipeline(mean_with)
             for name in component or ["gec_detector"]:

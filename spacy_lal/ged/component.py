@@ -1,5 +1,6 @@
 """`gec_detector`: grammatical errors by attention over layers (Kaneko and Komachi 2019)."""
 
+import base64
 import gzip
 import re
 from collections import Counter
@@ -40,6 +41,7 @@ from ..pipeline.examples import Counts, count, same_tokens
 from .articles import article_forms
 from .contractions import without_apostrophe
 from .edits import edits_of
+from .ngrams import NgramCounts, evidence
 from .phrases import Phrase, wrong_phrases
 from .spelling import misspelt
 from .suggestions import Suggester
@@ -57,11 +59,15 @@ DOUBT = 0.05
 """Probability up to which an error doesn't affect the sentence's other words."""
 CERTAIN = 1.0 - 1e-9
 """Largest probability for odds, which would be infinite at 1."""
+SUSPECT = 0.1
+"""Probability above which n-grams count: below, they can make no word an error."""
 
 RIGHT, ANY = "right", " *"
 """Names of a correct token's label, and, behind a type, of all labels of that type."""
 WORDS = "words.gz"
 """Name of the file of right words."""
+NGRAMS = "ngrams.safetensors"
+"""Name of the file of counts of n-grams."""
 EDIT_COUNT = 20
 """How often an edit is in the training data if it is a label."""
 WORD_COUNT = 3
@@ -88,6 +94,8 @@ class ErrorDetector(WeightsPipe):
         other tokens (see `with_cooccurrence`); 0: the model's own probabilities.
     misspelling_odds: by how much the odds grow that a word is wrong which isn't among the right
         words, but like one of them (see `misspelt`); 1: the model's own probabilities.
+    ngram_evidence: how much counts of n-grams, if the detector has any, change the probability of
+        words that may be wrong (see `evidence`); 0: not at all, 1: as fitted for English.
     """
 
     def __init__(
@@ -101,6 +109,7 @@ class ErrorDetector(WeightsPipe):
         error_weight: float = 1.0,
         error_cooccurrence: float = 0.0,
         misspelling_odds: float = 1.0,
+        ngram_evidence: float = 0.0,
         scorer: Callable | None = None,
     ) -> None:
         _checked_threshold(threshold)
@@ -110,11 +119,15 @@ class ErrorDetector(WeightsPipe):
             raise ValueError(f"error_cooccurrence must be from 0 on, got {error_cooccurrence}")
         if not 1 <= misspelling_odds < float("inf"):
             raise ValueError(f"misspelling_odds must be from 1 on, got {misspelling_odds}")
+        if not 0 <= ngram_evidence < float("inf"):
+            raise ValueError(f"ngram_evidence must be from 0 on, got {ngram_evidence}")
         self.spans_key = spans_key
         self.error_weight = error_weight
         self.error_cooccurrence = error_cooccurrence
         self.misspelling_odds = misspelling_odds
+        self.ngram_evidence = ngram_evidence
         self._made: tuple[list[str], list[str], Suggester] | None = None
+        self._read: tuple[str, NgramCounts] | None = None
         super().__init__(nlp.vocab, model, name, scorer, labels=[], threshold=threshold)
 
     def _outputs(self) -> dict[str, list[str]]:
@@ -234,6 +247,7 @@ class ErrorDetector(WeightsPipe):
         for k, label in enumerate(rows):
             of_type[k, types.index(type_of(label))] = 1.0
         suggest = self._suggester()
+        counts = self._ngram_counts() if self.ngram_evidence else None
         spelling = [rows.index(label) for label in (SPELLING, ERROR) if label in rows]
         for doc, doc_probabilities in zip(docs, scores, strict=True):
             spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
@@ -257,13 +271,17 @@ class ErrorDetector(WeightsPipe):
             errors = wrong.sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
             own = errors
-            if self.error_cooccurrence:
+            if self.error_cooccurrence or counts:
                 starts = sentence_starts(doc, "split")
+            if self.error_cooccurrence:
                 errors = with_cooccurrence(errors, starts, self.error_cooccurrence)
             if suggest is not None and self.misspelling_odds > 1 and spelling:
                 at = misspelt(words, suggest.rank, suggest.letters)
                 wrong[at, spelling[0]] += raised(own[at], self.misspelling_odds) - own[at]
                 errors[at] = raised(errors[at], self.misspelling_odds)
+            if counts and (at := numpy.flatnonzero(errors > SUSPECT).tolist()):
+                gain = numpy.exp(self.ngram_evidence * evidence(words, starts, at, counts))
+                errors[at] = raised(errors[at], gain)
             sums = wrong @ of_type
             marked = {
                 i: types[int(sums[i].argmax())]
@@ -290,16 +308,20 @@ class ErrorDetector(WeightsPipe):
             )
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the component, with its right words in `words.gz`, a word a line."""
-        words = self.cfg.pop("words", None)
+        """Write the component, with its right words in `words.gz`, a word a line, and the counts of
+        n-grams in `ngrams.safetensors`."""
+        apart = {name: self.cfg.pop(name) for name in ("words", "ngrams") if name in self.cfg}
         try:
             super().to_disk(path, exclude=exclude)
         finally:
-            if words is not None:
-                self.cfg["words"] = words
-        if words is not None and "cfg" not in exclude:
-            data = "".join(f"{word}\n" for word in words).encode()
+            self.cfg.update(apart)
+        if "cfg" in exclude:
+            return
+        if "words" in apart:
+            data = "".join(f"{word}\n" for word in apart["words"]).encode()
             (Path(path) / WORDS).write_bytes(gzip.compress(data, mtime=0))
+        if "ngrams" in apart:
+            (Path(path) / NGRAMS).write_bytes(base64.b64decode(apart["ngrams"]))
 
     def from_disk(self: Self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
         """Read the output of `to_disk`. Raises ValueError, naming the file, if it is damaged."""
@@ -307,7 +329,27 @@ class ErrorDetector(WeightsPipe):
         if (file := Path(path) / WORDS).is_file() and "cfg" not in exclude:
             with naming(file):
                 self.cfg["words"] = gzip.decompress(file.read_bytes()).decode().split()
+        if (file := Path(path) / NGRAMS).is_file() and "cfg" not in exclude:
+            self.read_ngrams(file)
         return self
+
+    def read_ngrams(self, file: Path) -> None:
+        """Take the counts of n-grams from a file that `scripts/ngrams.py` writes. Raises
+        ValueError, naming the file, if it is damaged."""
+        data = file.read_bytes()
+        with naming(file):
+            counts = NgramCounts.from_bytes(data)
+        self.cfg["ngrams"] = base64.b64encode(data).decode()
+        self._read = self.cfg["ngrams"], counts
+
+    def _ngram_counts(self) -> NgramCounts | None:
+        """Return the counts of n-grams, None without any."""
+        data = self.cfg.get("ngrams")
+        if data is None:
+            return None
+        if self._read is None or self._read[0] is not data:
+            self._read = data, NgramCounts.from_bytes(base64.b64decode(data))
+        return self._read[1]
 
     def _suggester(self) -> Suggester | None:
         """Return what knows right words, None without any; it is made anew for other labels."""
