@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 from numbers import Real
 from pathlib import Path
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import numpy
 import torch
@@ -249,6 +249,8 @@ class ErrorDetector(WeightsPipe):
         suggest = self._suggester()
         counts = self._ngram_counts() if self.ngram_evidence else None
         spelling = [rows.index(label) for label in (SPELLING, ERROR) if label in rows]
+        docs = list(docs)
+        judged = []
         for doc, doc_probabilities in zip(docs, scores, strict=True):
             spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
             words = [token.text for token in doc]
@@ -271,17 +273,17 @@ class ErrorDetector(WeightsPipe):
             errors = wrong.sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
             own = errors
-            if self.error_cooccurrence or counts:
-                starts = sentence_starts(doc, "split")
             if self.error_cooccurrence:
+                starts = sentence_starts(doc, "split")
                 errors = with_cooccurrence(errors, starts, self.error_cooccurrence)
             if suggest is not None and self.misspelling_odds > 1 and spelling:
                 at = misspelt(words, suggest.rank, suggest.letters)
                 wrong[at, spelling[0]] += raised(own[at], self.misspelling_odds) - own[at]
                 errors[at] = raised(errors[at], self.misspelling_odds)
-            if counts and (at := numpy.flatnonzero(errors > SUSPECT).tolist()):
-                gain = numpy.exp(self.ngram_evidence * evidence(words, starts, at, counts))
-                errors[at] = raised(errors[at], gain)
+            judged.append((words, spaces, wrong, ruled, errors))
+        if counts:
+            weigh_ngrams(docs, [errors for *_, errors in judged], self.ngram_evidence, counts)
+        for doc, (words, spaces, wrong, ruled, errors) in zip(docs, judged, strict=True):
             sums = wrong @ of_type
             marked = {
                 i: types[int(sums[i].argmax())]
@@ -310,7 +312,8 @@ class ErrorDetector(WeightsPipe):
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the component, with its right words in `words.gz`, a word a line, and the counts of
         n-grams in `ngrams.safetensors`."""
-        apart = {name: self.cfg.pop(name) for name in ("words", "ngrams") if name in self.cfg}
+        stored = [name for name in ("words", "ngrams") if name in self.cfg]
+        apart: dict[str, Any] = {name: self.cfg.pop(name) for name in stored}
         try:
             super().to_disk(path, exclude=exclude)
         finally:
@@ -449,6 +452,29 @@ def with_cooccurrence(
         gain = numpy.maximum(1.0, odds) ** weight
         found[start:end] = numpy.maximum(of_sentence, raised(of_sentence, gain))
     return found
+
+
+def weigh_ngrams(
+    docs: Sequence[Doc],
+    probabilities: Sequence[NDArray[numpy.float64]],
+    weight: float,
+    counts: NgramCounts,
+) -> None:
+    """Change the odds of Docs' tokens that may be wrong by counts of n-grams, in place."""
+    # all at once: few words of a sentence may be wrong
+    flat = numpy.concatenate([*probabilities, numpy.zeros(0)])
+    if not len(at := numpy.flatnonzero(flat > SUSPECT)):
+        return
+    starts, before = [], 0
+    for doc in docs:
+        starts += [before + start for start in sentence_starts(doc, "split")] if len(doc) else []
+        before += len(doc)
+    words = [token.text for doc in docs for token in doc]
+    gain = numpy.exp(weight * evidence(words, starts, at.tolist(), counts))
+    flat[at] = raised(flat[at], gain)
+    ends = numpy.cumsum([len(doc) for doc in docs])[:-1]
+    for own, changed in zip(probabilities, numpy.split(flat, ends), strict=True):
+        own[:] = changed
 
 
 def raised(

@@ -1,9 +1,9 @@
 """Evidence of errors by how often English words follow each other in correct text."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from hashlib import blake2b
-from itertools import pairwise
 
 import numpy
 import safetensors.numpy
@@ -56,6 +56,7 @@ Hashes = NDArray[numpy.uint64]
 Counts = NDArray[numpy.float64]
 
 
+@lru_cache(maxsize=1 << 16)
 def plain(token: str) -> str:
     """Return a token as it is counted: in small letters, numbers as "0", quotes straight."""
     lower = token.translate(_QUOTES).lower()
@@ -160,13 +161,13 @@ def evidence(
     another of its forms or kind.
     """
     edge = word_hash(EDGE)
-    hashes = [word_hash(plain(word)) for word in words]
     windows = numpy.full((len(at), 5), edge, numpy.uint64)
-    bounds = {i: pair for pair in pairwise([*starts, len(words)]) for i in range(*pair)}
+    bounds = [*starts, len(words)]
     for row, i in enumerate(at):
-        start, end = bounds[i]
+        sentence = bisect_right(bounds, i)
+        start, end = bounds[sentence - 1 : sentence + 1]
         for k in range(max(start, i - 2), min(end, i + 3)):
-            windows[row, k - i + 2] = hashes[k]
+            windows[row, k - i + 2] = word_hash(plain(words[k]))
     log_p, gains = _log_probability(counts, windows[:, :3]), of_others(words, at, windows, counts)
     found = BEGIN + IMPROBABLE * log_p
     for gain, weight, least in zip(
