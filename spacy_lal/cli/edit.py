@@ -27,6 +27,10 @@ def edit(
             help="Text or list of words that a detector knows misspellings by.", exists=True
         ),
     ] = None,
+    ngrams: Annotated[
+        Path | None,
+        typer.Option(help="Counts of n-grams by which a detector finds errors.", exists=True),
+    ] = None,
     mean_with: Annotated[str, typer.Option(help="What MODEL's training began with.")] = "",
     component: Annotated[
         list[str] | None,
@@ -40,8 +44,8 @@ def edit(
         bool, typer.Option("--list-items", help="Put lal_list_items before the senter.")
     ] = False,
 ) -> None:
-    """Write MODEL to OUTPUT with other settings (--set), words, weights (--mean-with), tokens
-    (--treebank-tokens) or sentences (--list-items).
+    """Write MODEL to OUTPUT with other settings (--set), words, n-grams, weights (--mean-with),
+    tokens (--treebank-tokens) or sentences (--list-items).
 
     The mean of a training's final and initial weights (Wortsman et al. 2022, Model soups) forgets
     less of earlier training. The initial weights of parts that only MODEL has, such as further
@@ -55,10 +59,10 @@ def edit(
 
     with clear_errors("edit", Path(model)):
         changed = dict(_setting(text) for text in settings or ())
-        if not (changed or mean_with or words or treebank_tokens or list_items):
+        if not (changed or mean_with or words or ngrams or treebank_tokens or list_items):
             raise ValueError(
-                "nothing to change: give --set, --words, --mean-with, --treebank-tokens or "
-                "--list-items"
+                "nothing to change: give --set, --words, --ngrams, --mean-with, "
+                "--treebank-tokens or --list-items"
             )
         check_folder(output, [Path(model), *([Path(mean_with)] if mean_with else [])])
         nlp = load_pipeline(model, config=changed)
@@ -69,6 +73,8 @@ def edit(
                 stored[setting] = value
         if words:
             detector_of(nlp).cfg["words"] = known_words(words_of_text(words))
+        if ngrams:
+            detector_of(nlp).read_ngrams(ngrams)
         if mean_with:
             pipelines = nlp, load_pipeline(model), load_pipeline(mean_with)
             for name in component or ["gec_detector"]:

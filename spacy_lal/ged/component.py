@@ -1,5 +1,6 @@
 """`gec_detector`: grammatical errors by attention over layers (Kaneko and Komachi 2019)."""
 
+import base64
 import gzip
 import re
 from collections import Counter
@@ -8,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 from numbers import Real
 from pathlib import Path
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import numpy
 import torch
@@ -41,6 +42,7 @@ from ..pipeline.examples import Counts, count, same_tokens
 from .articles import article_forms
 from .contractions import without_apostrophe
 from .edits import edits_of
+from .ngrams import NgramCounts, evidence
 from .phrases import Phrase, straight, wrong_phrases
 from .spelling import misspelt
 from .suggestions import Suggester
@@ -60,11 +62,15 @@ SILENCING = {"R:ADJ:FORM", "R:VERB", "R:VERB:FORM", "R:WO", "U:VERB"}
 """Types of wrong phrases whose neighbours are right."""
 CERTAIN = 1.0 - 1e-9
 """Largest probability for odds, which would be infinite at 1."""
+SUSPECT = 0.1
+"""Probability above which n-grams count: below, they can make no word an error."""
 
 RIGHT, ANY = "right", " *"
 """Names of a correct token's label, and, behind a type, of all labels of that type."""
 WORDS = "words.gz"
 """Name of the file of right words."""
+NGRAMS = "ngrams.safetensors"
+"""Name of the file of counts of n-grams."""
 EDIT_COUNT = 20
 """How often an edit is in the training data if it is a label."""
 WORD_COUNT = 3
@@ -91,6 +97,8 @@ class ErrorDetector(WeightsPipe):
         other tokens (see `with_cooccurrence`); 0: the model's own probabilities.
     misspelling_odds: by how much the odds grow that a word is wrong which isn't among the right
         words, but like one of them (see `misspelt`); 1: the model's own probabilities.
+    ngram_evidence: how much counts of n-grams, if the detector has any, change the probability of
+        words that may be wrong (see `evidence`); 0: not at all, 1: as fitted for English.
     """
 
     def __init__(
@@ -104,6 +112,7 @@ class ErrorDetector(WeightsPipe):
         error_weight: float = 1.0,
         error_cooccurrence: float = 0.0,
         misspelling_odds: float = 1.0,
+        ngram_evidence: float = 0.0,
         scorer: Callable | None = None,
     ) -> None:
         _checked_threshold(threshold)
@@ -113,11 +122,15 @@ class ErrorDetector(WeightsPipe):
             raise ValueError(f"error_cooccurrence must be from 0 on, got {error_cooccurrence}")
         if not 1 <= misspelling_odds < float("inf"):
             raise ValueError(f"misspelling_odds must be from 1 on, got {misspelling_odds}")
+        if not 0 <= ngram_evidence < float("inf"):
+            raise ValueError(f"ngram_evidence must be from 0 on, got {ngram_evidence}")
         self.spans_key = spans_key
         self.error_weight = error_weight
         self.error_cooccurrence = error_cooccurrence
         self.misspelling_odds = misspelling_odds
+        self.ngram_evidence = ngram_evidence
         self._made: tuple[list[str], list[str], Suggester] | None = None
+        self._read: tuple[str, NgramCounts] | None = None
         super().__init__(nlp.vocab, model, name, scorer, labels=[], threshold=threshold)
 
     def _outputs(self) -> dict[str, list[str]]:
@@ -240,7 +253,10 @@ class ErrorDetector(WeightsPipe):
         for k, label in enumerate(rows):
             of_type[k, types.index(type_of(label))] = 1.0
         suggest = self._suggester()
+        counts = self._ngram_counts() if self.ngram_evidence else None
         spelling = [rows.index(label) for label in (SPELLING, ERROR) if label in rows]
+        docs = list(docs)
+        judged = []
         for doc, doc_probabilities in zip(docs, scores, strict=True):
             spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
             words = [token.text for token in doc]
@@ -275,6 +291,10 @@ class ErrorDetector(WeightsPipe):
                 at = misspelt(words, suggest.rank, suggest.letters)
                 wrong[at, spelling[0]] += raised(own[at], self.misspelling_odds) - own[at]
                 errors[at] = raised(errors[at], self.misspelling_odds)
+            judged.append((words, spaces, wrong, ruled, errors))
+        if counts:
+            weigh_ngrams(docs, [errors for *_, errors in judged], self.ngram_evidence, counts)
+        for doc, (words, spaces, wrong, ruled, errors) in zip(docs, judged, strict=True):
             sums = wrong @ of_type
             marked = {
                 i: types[int(sums[i].argmax())]
@@ -306,16 +326,21 @@ class ErrorDetector(WeightsPipe):
             )
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the component, with its right words in `words.gz`, a word a line."""
-        words = self.cfg.pop("words", None)
+        """Write the component, with its right words in `words.gz`, a word a line, and the counts of
+        n-grams in `ngrams.safetensors`."""
+        stored = [name for name in ("words", "ngrams") if name in self.cfg]
+        apart: dict[str, Any] = {name: self.cfg.pop(name) for name in stored}
         try:
             super().to_disk(path, exclude=exclude)
         finally:
-            if words is not None:
-                self.cfg["words"] = words
-        if words is not None and "cfg" not in exclude:
-            data = "".join(f"{word}\n" for word in words).encode()
+            self.cfg.update(apart)
+        if "cfg" in exclude:
+            return
+        if "words" in apart:
+            data = "".join(f"{word}\n" for word in apart["words"]).encode()
             (Path(path) / WORDS).write_bytes(gzip.compress(data, mtime=0))
+        if "ngrams" in apart:
+            (Path(path) / NGRAMS).write_bytes(base64.b64decode(apart["ngrams"]))
 
     def from_disk(self: Self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
         """Read the output of `to_disk`. Raises ValueError, naming the file, if it is damaged."""
@@ -323,7 +348,27 @@ class ErrorDetector(WeightsPipe):
         if (file := Path(path) / WORDS).is_file() and "cfg" not in exclude:
             with naming(file):
                 self.cfg["words"] = gzip.decompress(file.read_bytes()).decode().split()
+        if (file := Path(path) / NGRAMS).is_file() and "cfg" not in exclude:
+            self.read_ngrams(file)
         return self
+
+    def read_ngrams(self, file: Path) -> None:
+        """Take the counts of n-grams from a file that `scripts/ngrams.py` writes. Raises
+        ValueError, naming the file, if it is damaged."""
+        data = file.read_bytes()
+        with naming(file):
+            counts = NgramCounts.from_bytes(data)
+        self.cfg["ngrams"] = base64.b64encode(data).decode()
+        self._read = self.cfg["ngrams"], counts
+
+    def _ngram_counts(self) -> NgramCounts | None:
+        """Return the counts of n-grams, None without any."""
+        data = self.cfg.get("ngrams")
+        if data is None:
+            return None
+        if self._read is None or self._read[0] is not data:
+            self._read = data, NgramCounts.from_bytes(base64.b64decode(data))
+        return self._read[1]
 
     def _suggester(self) -> Suggester | None:
         """Return what knows right words, None without any; it is made anew for other labels."""
@@ -423,6 +468,29 @@ def with_cooccurrence(
         gain = numpy.maximum(1.0, odds) ** weight
         found[start:end] = numpy.maximum(of_sentence, raised(of_sentence, gain))
     return found
+
+
+def weigh_ngrams(
+    docs: Sequence[Doc],
+    probabilities: Sequence[NDArray[numpy.float64]],
+    weight: float,
+    counts: NgramCounts,
+) -> None:
+    """Change the odds of Docs' tokens that may be wrong by counts of n-grams, in place."""
+    # all at once: few words of a sentence may be wrong
+    flat = numpy.concatenate([*probabilities, numpy.zeros(0)])
+    if not len(at := numpy.flatnonzero(flat > SUSPECT)):
+        return
+    starts, before = [], 0
+    for doc in docs:
+        starts += [before + start for start in sentence_starts(doc, "split")] if len(doc) else []
+        before += len(doc)
+    words = [token.text for doc in docs for token in doc]
+    gain = numpy.exp(weight * evidence(words, starts, at.tolist(), counts))
+    flat[at] = raised(flat[at], gain)
+    ends = numpy.cumsum([len(doc) for doc in docs])[:-1]
+    for own, changed in zip(probabilities, numpy.split(flat, ends), strict=True):
+        own[:] = changed
 
 
 def raised(
