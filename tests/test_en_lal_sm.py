@@ -134,7 +134,7 @@ def test_parses_a_plain_sentence(nlp: Language) -> None:
 
 
 def test_components_need_nothing_else(nlp: Language) -> None:
-    assert nlp.pipe_names == ["senter", "lal_constituency", "lisa_srl"]
+    assert nlp.pipe_names == ["lal_list_items", "senter", "lal_constituency", "lisa_srl"]
     assert nlp.vocab.vectors.shape[0] == 0
     doc = nlp("The dogs were here. They don't bite.")
     assert [t.tag_ for t in doc] == ["DT", "NNS", "VBD", "RB", ".", "PRP", "VBP", "RB", "VB", "."]

@@ -39,6 +39,7 @@ from ..bridge.shim import naming, torch_shim
 from ..formats.files import read_text
 from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, count, same_tokens
+from ..trees.brackets import plain_word
 from .articles import article_forms
 from .contractions import without_apostrophe
 from .edits import edits_of
@@ -485,7 +486,7 @@ def weigh_ngrams(
     for doc in docs:
         starts += [before + start for start in sentence_starts(doc, "split")] if len(doc) else []
         before += len(doc)
-    words = [token.text for doc in docs for token in doc]
+    words = [plain_word(token.text) for doc in docs for token in doc]
     gain = numpy.exp(weight * evidence(words, starts, at.tolist(), counts))
     flat[at] = raised(flat[at], gain)
     ends = numpy.cumsum([len(doc) for doc in docs])[:-1]

@@ -19,6 +19,7 @@ import torch
 
 from spacy_lal.annotations.grammar_errors import error_scores
 from spacy_lal.bridge.shim import torch_shims
+from spacy_lal.ged.ngrams import counted
 
 from ..tiny_transformers import write_bert
 from .running import FEW_STEPS, ROOT, load_benchmark, read_docs, weight_types
@@ -256,7 +257,9 @@ def test_make_en_lal_ged_md(project: Path, tmp_path: Path, run_here: Callable[..
             shutil.copy(correct, edited / f"{kind}-{half}.spacy")
     mean_folder = "projects/realec/training/open-md-mean"
     (tmp_path / "words.txt").write_text("apples 7\nmarket 4\n")
-    words = {"md_words": str(tmp_path / "words.txt")}
+    words = {"md_words": str(tmp_path / "words.txt"), "md_ngrams": str(tmp_path / "ngrams")}
+    counts = counted([["they", "walk", "now", "."]], (1, 1, 1))
+    (tmp_path / "ngrams").write_bytes(counts.to_bytes())
     run_here("make-en-lal-ged-md", md_most_marked="0.1", md_detector=mean_folder, **words)
     assert len(detected(project / "metrics/en-lal-ged-md-edited.json")) == 4
     path = project / "packages/en_lal_ged_md"
