@@ -80,8 +80,8 @@ def find_targets(parser: Any, scores: Sequence[Tensor], doc: Doc) -> Targets:
 
     def keep(kind: str, values: Tensor, names: Sequence[str] | None) -> None:
         at = (values >= LEAST).nonzero()
-        probabilities = values[tuple(at.T)].numpy()
-        places = at.numpy()
+        probabilities = values[tuple(at.T)].cpu().numpy()
+        places = at.cpu().numpy()
         if names is not None:
             of_names = [numbers.setdefault(names[k], len(numbers)) for k in places[:, -1].tolist()]
             places[:, -1] = of_names
@@ -99,7 +99,9 @@ def find_targets(parser: Any, scores: Sequence[Tensor], doc: Doc) -> Targets:
     relations = torch.softmax(one.relations_of(torch.tensor([heads]))[0], -1)
     number = {name: k for k, name in enumerate(parser.tags)}
     final_tags = [number.get(token.tag_, int(tags[token.i].argmax())) for token in doc]
-    keep("tags", with_final(torch.softmax(tags, -1), final_tags), parser.tags)
+    # a parser of given tags predicts none
+    of_tags = with_final(torch.softmax(tags, -1), final_tags) if parser.tags else tags[:, :0]
+    keep("tags", of_tags, parser.tags)
     keep("labels", of_labels, ("", *parser.labels))
     keep("heads", with_final(torch.softmax(arcs, -1), heads), None)
     number = {name: k for k, name in enumerate(parser.relations)}

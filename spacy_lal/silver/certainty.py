@@ -71,6 +71,12 @@ def findable(nlp: Language) -> set[str]:
     return layers
 
 
+def has_joint_parser(nlp: Language) -> bool:
+    """Return whether a component finds trees and heads together."""
+    pipes: list[tuple[str, Any]] = nlp.pipeline
+    return any(isinstance(pipe, ConstituencyPipe) and pipe.joint for _, pipe in pipes)
+
+
 def _batch(nlp: Language, docs: list[Doc], marginals: bool) -> Iterator[tuple[Doc, Certainty]]:
     sure: defaultdict[tuple[int, int, int], Certainty] = defaultdict(dict)
     pipes: list[tuple[str, Any]] = nlp.pipeline

@@ -24,7 +24,14 @@ from ..annotate.manifest import check_same, describe
 from ..annotate.texts import pieces
 from ..formats.docbins import write_spacy
 from ..formats.files import OPENERS, alone_in, remove_unfinished, undamaged
-from .certainty import count_layers, findable, only_layers, sure_layers, with_certainty
+from .certainty import (
+    count_layers,
+    findable,
+    has_joint_parser,
+    only_layers,
+    sure_layers,
+    with_certainty,
+)
 
 SETTINGS = "silver.json"
 """Name of the file of settings in the output folder."""
@@ -65,11 +72,17 @@ def write_shards(
     Each file is an even sample of the text, so that any number of files will do. Existing files are
     kept, and their counts yielded again. Sentences of a file are shuffled reproducibly.
     words: the run ends once so many words are kept; 0 for no limit.
-    Raises ValueError if no component finds one of the layers, or if `output` has other settings,
-    pipelines or texts, and BlockingIOError if another run is writing there.
+    Raises ValueError if no component finds one of the layers, or has marginals to keep, or if
+    `output` has other settings, pipelines or texts, and BlockingIOError if another run is writing
+    there.
     """
     if missing := sorted(set(settings.least) - findable(nlp)):
         raise ValueError(f"none of the components {nlp.pipe_names} finds {', '.join(missing)}")
+    if settings.marginals is not None and not has_joint_parser(nlp):
+        raise ValueError(
+            f"none of the components {nlp.pipe_names} finds trees and heads together, whose "
+            "marginals could be kept"
+        )
     about = {"pipeline": describe(nlp), "text": [text.name, text.stat().st_size]}
     check_same(output, SETTINGS, about | asdict(settings))
     with alone_in(output):

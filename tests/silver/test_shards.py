@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from spacy_lal.annotate.texts import pieces
 from spacy_lal.cli import app
 from spacy_lal.formats.docbins import read_spacy
+from spacy_lal.parsing.teacher_marginals import get_targets
 from spacy_lal.silver import sure_sentences
 from spacy_lal.silver.sure_sentences import BLOCK, Seen, SilverSettings, lines, write_shards
 
@@ -179,3 +180,19 @@ def test_layers_that_nothing_finds(teacher: Language, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"none of the components \['sentencizer'\] finds heads"):
         list(write_shards(blank, text, tmp_path / "silver", SilverSettings({"heads": 0.0})))
     assert list(write_shards(teacher, text, tmp_path / "silver", ANY))
+
+
+def test_marginals(teacher: Language, tmp_path: Path) -> None:
+    """Sentences of whose trees the teacher is sure enough have them; a pipeline without a joint
+    parser is refused."""
+    text = tmp_path / "text.txt"
+    text.write_text("The cat sat on the mat. She ate the fish.\n")
+    settings = SilverSettings({}, parts=1, marginals=0.0)
+    (counts,) = write_shards(teacher, text, tmp_path / "out", settings)
+    docs = list(read_spacy(tmp_path / "out" / counts["file"], teacher.vocab))
+    assert len(docs) == 2
+    assert all(get_targets(doc) is not None for doc in docs)
+    blank = spacy.blank("en")
+    blank.add_pipe("sentencizer")
+    with pytest.raises(ValueError, match="finds trees and heads together"):
+        list(write_shards(blank, text, tmp_path / "none", settings))
