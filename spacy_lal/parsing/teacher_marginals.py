@@ -144,7 +144,7 @@ def batch_targets(
     dense = {
         kind: like.new_zeros(len(rows), n, size)
         for kind, size in (
-            ("tags", like.shape[-1]),
+            ("tags", max(1, len(number["tags"]))),
             ("heads", n + 1),
             ("relations", len(number["relations"])),
         )
