@@ -41,12 +41,13 @@ from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, count, same_tokens
 from ..trees.brackets import plain_word
 from .articles import article_forms
+from .capitals import with_right_capitals
 from .contractions import without_apostrophe
 from .edits import edits_of
 from .ngrams import NgramCounts, evidence
 from .phrases import Phrase, straight, wrong_phrases
 from .spelling import misspelt
-from .suggestions import Suggester
+from .suggestions import ORTHOGRAPHY, Suggester
 
 _EMBEDDING = {"@architectures": "spacy-lal.WordAffixEmbed.v1", "word_width": 128, "affix_width": 32}
 DEFAULT_MODEL = {
@@ -274,6 +275,9 @@ class ErrorDetector(WeightsPipe):
                 ruled += (Phrase(i, i + 1, CONTRACTION, text) for i, text in contractions)
                 phrases = list(wrong_phrases(doc))
                 ruled += phrases
+                taken = {i for phrase in ruled for i in range(phrase.start, phrase.end)}
+                capitals = with_right_capitals(doc).items()
+                ruled += (Phrase(i, i + 1, ORTHOGRAPHY, w) for i, w in capitals if i not in taken)
                 # where "to" is missing, "explain" is right
                 before = [p.start - 1 for p in ruled if p.start and is_missing(p.type)]
                 wrong[before] = 0.0

@@ -19,8 +19,8 @@ TRIED = 0.01
 """Least probability of an edit that is tried, given that there is an error."""
 MOST_FREQUENT = 5_000
 """Words that have the letters of a language; rarer ones may be foreign."""
-SPACING = "R:ORTH"
-"""Type of two words written as one, whatever made the correction."""
+ORTHOGRAPHY = "R:ORTH"
+"""Type of capitals, and of two words written as one, whatever made the correction."""
 INFLECTED = {"VERB", "NOUN"}
 """Kinds of errors in forms of one word."""
 PERSONS = (
@@ -100,7 +100,7 @@ class Suggester:
                 found[i] = known[:MOST]
                 types[i] = makes.get(known[0].text, type)
                 if known[0].text.replace(" ", "").lower() == words[i].lower():
-                    types[i] = SPACING
+                    types[i] = ORTHOGRAPHY
         return found, seconds
 
     def _text(self, word: str, type: str, edit: str) -> str | None:

@@ -24,13 +24,14 @@ LEAST = 0.02
 FINAL_SHARE = 0.5
 """Share of the pipeline's final tags and heads in the targets; the other share is the parser's own
 softmax, which a component behind it may have overruled."""
-COLUMNS = {"tags": 2, "labels": 3, "heads": 2, "relations": 2}
-"""Columns of places: word and name; start, end and name; word and head (0 the root); word and name.
-"""
+COLUMNS = {"tags": 2, "labels": 3, "heads": 2, "relations": 2, "joint": 2, "roles": 3}
+"""Columns of places: word and name; start, end and name; word and head (0 the root); word and name;
+of LISA, word and joint label; predicate, word and role. Columns of names are the last."""
 
 
 class Targets(NamedTuple):
-    """Probabilities [m] of places [m, columns]; names are numbers in `names`, "" no constituent."""
+    """Probabilities [m] of places [m, columns] by kind; names are numbers in `names`, "" no
+    constituent. A kind that the teacher doesn't find is missing."""
 
     places: dict[str, NDArray[numpy.int64]]
     probabilities: dict[str, NDArray[numpy.float32]]
@@ -54,9 +55,10 @@ def get_targets(doc: Doc) -> Targets | None:
     places = {
         kind: numpy.frombuffer(attrs[kind], "<i2").reshape(-1, columns).astype(numpy.int64)
         for kind, columns in COLUMNS.items()
+        if kind in attrs
     }
     probabilities = {
-        kind: numpy.frombuffer(attrs[f"{kind}_p"], "<f2").astype(numpy.float32) for kind in COLUMNS
+        kind: numpy.frombuffer(attrs[f"{kind}_p"], "<f2").astype(numpy.float32) for kind in places
     }
     return Targets(places, probabilities, list(attrs["names"]))
 
@@ -75,20 +77,7 @@ def find_targets(parser: Any, scores: Sequence[Tensor], doc: Doc) -> Targets:
     trees = cast(LabelledTrees, parser.trees(one, torch.tensor([n])))
     of_nodes = trees.nodes.scores.unsqueeze(-1)
     of_labels = ((trees.scores - of_nodes).exp() * trees.nodes.marginals.unsqueeze(-1))[0]
-    numbers: dict[str, int] = {}
     found = Targets({}, {}, [])
-
-    def keep(kind: str, values: Tensor, names: Sequence[str] | None) -> None:
-        at = (values >= LEAST).nonzero()
-        probabilities = values[tuple(at.T)].cpu().numpy()
-        places = at.cpu().numpy()
-        if names is not None:
-            of_names = [numbers.setdefault(names[k], len(numbers)) for k in places[:, -1].tolist()]
-            places[:, -1] = of_names
-        if kind == "labels":
-            starts, ends = (t.numpy()[places[:, 0]] for t in packed_spans(n))
-            places = numpy.stack([starts, ends, places[:, 1]], 1)
-        found.places[kind], found.probabilities[kind] = places, probabilities
 
     def with_final(values: Tensor, final: list[int]) -> Tensor:
         mixed = (1 - FINAL_SHARE) * values
@@ -101,13 +90,32 @@ def find_targets(parser: Any, scores: Sequence[Tensor], doc: Doc) -> Targets:
     final_tags = [number.get(token.tag_, int(tags[token.i].argmax())) for token in doc]
     # a parser of given tags predicts none
     of_tags = with_final(torch.softmax(tags, -1), final_tags) if parser.tags else tags[:, :0]
-    keep("tags", of_tags, parser.tags)
-    keep("labels", of_labels, ("", *parser.labels))
-    keep("heads", with_final(torch.softmax(arcs, -1), heads), None)
+    found = keep(found, "tags", of_tags, parser.tags)
+    found = keep(found, "labels", of_labels, ("", *parser.labels))
+    places = found.places["labels"]
+    starts, ends = (t.numpy()[places[:, 0]] for t in packed_spans(n))
+    found.places["labels"] = numpy.stack([starts, ends, places[:, 1]], 1)
+    found = keep(found, "heads", with_final(torch.softmax(arcs, -1), heads), None)
     number = {name: k for k, name in enumerate(parser.relations)}
     final_relations = [number.get(token.dep_, int(relations[token.i].argmax())) for token in doc]
-    keep("relations", with_final(relations, final_relations), parser.relations)
-    return found._replace(names=list(numbers))
+    return keep(found, "relations", with_final(relations, final_relations), parser.relations)
+
+
+def keep(targets: Targets, kind: str, values: Tensor, names: Sequence[str] | None) -> Targets:
+    """Return targets with the places of a dense tensor that are likely enough. names: of its last
+    axis, or None."""
+    at = (values >= LEAST).nonzero()
+    probabilities = values[tuple(at.T)].cpu().numpy()
+    places = at.cpu().numpy()
+    known = {name: k for k, name in enumerate(targets.names)}
+    if names is not None:
+        of_names = [known.setdefault(names[k], len(known)) for k in places[:, -1].tolist()]
+        places[:, -1] = of_names
+    return Targets(
+        targets.places | {kind: places},
+        targets.probabilities | {kind: probabilities},
+        list(known),
+    )
 
 
 class Taught(NamedTuple):
@@ -139,45 +147,53 @@ def batch_targets(
         return None
     like = scores.tags
     n = like.shape[1]
-    number = {kind: {name: k for k, name in enumerate(of_kind)} for kind, of_kind in names.items()}
-    number["labels"] = {"": 0} | {name: k + 1 for name, k in number["labels"].items()}
-    dense = {
-        kind: like.new_zeros(len(rows), n, size)
-        for kind, size in (
-            ("tags", max(1, len(number["tags"]))),
-            ("heads", n + 1),
-            ("relations", len(number["relations"])),
-        )
-    }
-    spans: list[tuple[NDArray, ...]] = []
-    for row, k in enumerate(rows):
-        targets = cast(Targets, of_docs[members[k].doc])
-        for kind, places in targets.places.items():
-            p = targets.probabilities[kind]
-            if kind != "heads":
-                own = numpy.array([number[kind].get(name, -1) for name in targets.names])
-                of_names = own[places[:, -1]]
-                known = of_names >= 0
-                places = numpy.column_stack([places[:, :-1], of_names])[known]
-                p = p[known]
-            if kind == "labels":
-                spans.append((numpy.full(len(places), row), *places.T, p))
-            else:
-                dense[kind][row, places[:, 0], places[:, 1]] = torch.from_numpy(p).to(like)
-    of_row, starts, ends, label, probabilities = (
-        torch.from_numpy(numpy.concatenate(column)).to(like.device)
-        for column in zip(*spans, strict=True)
+    taught = [cast(Targets, of_docs[members[k].doc]) for k in rows]
+    index = {kind: {name: k for k, name in enumerate(of_kind)} for kind, of_kind in names.items()}
+    index["labels"] = {"": 0} | {name: k + 1 for name, k in index["labels"].items()}
+    spans = [known_places(targets, "labels", index["labels"]) for targets in taught]
+    of_row = numpy.repeat(numpy.arange(len(rows)), [len(p) for _, p in spans])
+    starts, ends, labels = numpy.concatenate([places for places, _ in spans]).T
+    probabilities = numpy.concatenate([p for _, p in spans])
+    at, first, last, label, p = (
+        torch.from_numpy(column).to(like.device)
+        for column in (of_row, starts, ends, labels, probabilities)
     )
-    position = span_position(n, starts, ends)
     others = [k for k in range(len(members)) if k not in set(rows)]
     return Taught(
         torch.tensor(rows, device=like.device),
         torch.tensor(others, dtype=torch.long, device=like.device),
-        dense["tags"],
-        dense["heads"],
-        dense["relations"],
-        (of_row, position, label, probabilities),
+        dense_targets(taught, "tags", like, index["tags"]),
+        dense_targets(taught, "heads", like, None),
+        dense_targets(taught, "relations", like, index["relations"]),
+        (at, span_position(n, first, last), label, p),
     )
+
+
+def known_places(
+    targets: Targets, kind: str, index: Mapping[str, int] | None
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.float32]]:
+    """Return the places of a kind with the student's numbers of names, `index`, and their
+    probabilities; without places of names that it lacks."""
+    places, p = targets.places[kind], targets.probabilities[kind]
+    if index is None:
+        return places, p
+    own = numpy.array([index.get(name, -1) for name in targets.names])
+    of_names = own[places[:, -1]]
+    known = of_names >= 0
+    return numpy.column_stack([places[:, :-1], of_names])[known], p[known]
+
+
+def dense_targets(
+    taught: Sequence[Targets], kind: str, like: Tensor, index: Mapping[str, int] | None
+) -> Tensor:
+    """Return the probabilities of words [R, n, C]; C is n + 1 for heads, which have no names.
+    like: a tensor [B, n, ...]."""
+    n = like.shape[1]
+    dense = like.new_zeros(len(taught), n, n + 1 if index is None else max(1, len(index)))
+    for row, targets in enumerate(taught):
+        places, p = known_places(targets, kind, index)
+        dense[row, places[:, 0], places[:, 1]] = torch.from_numpy(p).to(like)
+    return dense
 
 
 def soft_word_loss(scores: Tensor, targets: Tensor) -> Tensor:

@@ -2,6 +2,8 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy
@@ -19,13 +21,15 @@ from ..parsing.constituency import ConstituencyPipe
 from ..parsing.decoders import read_parses
 from ..parsing.kept_scores import KEPT, KeptScores, keep_scores
 from ..parsing.scorer import score_constituency
-from ..parsing.teacher_marginals import find_targets, get_targets, set_targets
+from ..parsing.teacher_marginals import Targets, find_targets, get_targets, set_targets
 from ..pipeline.pipes import run_pipes
 from ..pipeline.writers import Parses, SentenceParse
 from ..scoring.attachment import score_attachment
 from ..srl.component import LisaSRL
 from ..srl.frame_decoding import LisaParse
+from ..srl.network import LisaBatch
 from ..srl.scorer import score_frames
+from ..srl.teacher_frames import find_frame_targets
 
 LAYERS = ("tags", "trees", "heads", "roles")
 """Layers of annotation with a certainty."""
@@ -52,8 +56,8 @@ def with_certainty(
 ) -> Iterator[tuple[Doc, Certainty]]:
     """Yield each sentence as a Doc of its own, with the pipeline's annotation and certainty. One
     batch of `nlp.batch_size` docs is in memory. Skipped sentences, and those parsed in pieces, have
-    no certainty. marginals: also write the joint parser's marginal probabilities to the Docs
-    (`parsing/teacher_marginals.py`)."""
+    no certainty. marginals: also write the joint parser's and LISA's marginal probabilities to the
+    Docs (`parsing/teacher_marginals.py`, `srl/teacher_frames.py`)."""
     for batch in minibatch(docs, nlp.batch_size):
         yield from _batch(nlp, batch, marginals)
 
@@ -81,16 +85,26 @@ def _batch(nlp: Language, docs: list[Doc], marginals: bool) -> Iterator[tuple[Do
     sure: defaultdict[tuple[int, int, int], Certainty] = defaultdict(dict)
     pipes: list[tuple[str, Any]] = nlp.pipeline
     kept: list[KeptScores | None] = [None] * len(docs)
+    frames: dict[tuple[int, int, int], Callable[[Doc, Targets], Targets]] = {}
     for _, pipe in pipes:
         if isinstance(pipe, ParserPipe):
             # existing layers stay, and are not this component's
             new = [_new(pipe, doc) for doc in docs]
+            read: list[LisaBatch] = []
             if marginals and isinstance(pipe, ConstituencyPipe) and pipe.joint:
                 found, kept = _with_scores(pipe, docs)
+            elif marginals and isinstance(pipe, LisaSRL) and pipe.finds_predicates:
+                of_lisa = pipe.scores_of(docs)
+                read = cast(list[LisaBatch], list(of_lisa.batches))
+                found = pipe.decode(docs, replace(of_lisa, batches=read))
             else:
                 found = pipe.predict(docs)
             pipe.set_annotations(docs, found)
             sentences, parses = found
+            for batch in read:
+                for row, number in enumerate(batch.members):
+                    d, start, end, *_ = sentences[number]
+                    frames[d, start, end] = partial(find_frame_targets, pipe, batch, row)
             for number, parse in parses.items():
                 d, start, end, *_ = sentences[number]
                 values = {k: v for k, v in _certainty(parse).items() if k in new[d]}
@@ -104,7 +118,10 @@ def _batch(nlp: Language, docs: list[Doc], marginals: bool) -> Iterator[tuple[Do
             by_words = {} if (of_doc := kept[d]) is None else of_doc.by_words
             scores = by_words.get((sentence.start, len(sentence)))
             if of_doc is not None and scores is not None and place in sure:
-                set_targets(alone, find_targets(of_doc.parser, scores, alone))
+                targets = find_targets(of_doc.parser, scores, alone)
+                if place in frames:
+                    targets = frames[place](alone, targets)
+                set_targets(alone, targets)
             yield alone, sure.get(place, {})
 
 

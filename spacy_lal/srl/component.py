@@ -22,8 +22,9 @@ from ..parsing.component import DEFAULT_INPUT, ParserPipe
 from ..parsing.gold_trees import gold_heads, token_heads
 from ..parsing.kept_scores import KEPT, KeptScores
 from ..parsing.objectives import word_loss
+from ..parsing.teacher_marginals import Targets, get_targets, soft_word_loss
 from ..pipeline.component import register_factory
-from ..pipeline.examples import Counts, Names, Reader
+from ..pipeline.examples import Counts, Names, Reader, same_tokens
 from ..pipeline.writers import WROTE, Parses
 from ..scoring.attachment import score_attachment
 from ..structure.arborescence import nonprojective
@@ -56,6 +57,13 @@ from .network import (
     lisa_settings,
     places,
     to_self_loops,
+)
+from .teacher_frames import (
+    batch_targets,
+    has_frames,
+    likely_heads,
+    soft_parse_losses,
+    soft_role_loss,
 )
 
 Source = Literal["model", "doc"]
@@ -207,6 +215,10 @@ class LisaSRL(ParserPipe):
         set_dropout_rate(self.model, drop)
         # without relations, arcs are not trained
         heads = [gold_heads(example).heads for example in examples] if self.relations else None
+        if heads is not None:
+            for d, targets in enumerate(self._taught(examples)):
+                if targets is not None:
+                    heads[d] = likely_heads(targets)
         with_frames = [] if self.finds_predicates else examples
         frames = [gold_frames(example, self.spans_key) or [] for example in with_frames]
         predicates = [{frame.predicate for frame in doc_frames} for doc_frames in frames]
@@ -224,10 +236,13 @@ class LisaSRL(ParserPipe):
     ) -> tuple[float, LisaPrediction]:
         """Return the weighted losses (eq. 7) and their gradient with respect to every score. The
         loss of roles is a mean over pairs of predicate and word; the others are sums divided by the
-        number of all words. Missing gold (frames, heads, tags) and unknown labels don't count."""
+        number of all words. Missing gold (frames, heads, tags) and unknown labels don't count. A
+        Doc with the probabilities of a teacher's LISA has these as its gold."""
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
-        gold = LisaGold(self.cfg, self.spans_key, examples)
+        of_docs = self._taught(examples)
+        is_taught = [targets is not None for targets in of_docs]
+        gold = LisaGold(self.cfg, self.spans_key, examples, is_taught)
         self._warn_unknown("roles", gold.role_counts)
         batches = list(cast(Iterable[LisaBatch], scores.batches))
         sentences = scores.sentences
@@ -235,12 +250,19 @@ class LisaSRL(ParserPipe):
             gold.frames([sentences[k] for k in of.members], of.scores.joint, of.predicates)
             for of in batches
         ]
+        batch_taught = [
+            batch_targets([sentences[k] for k in of.members], of_docs, of.scores.joint, self.cfg)
+            for of in batches
+        ]
         words = sum(int(batch.lengths.sum()) for batch in batches) or 1
-        pairs = sum(int((frames.roles >= 0).sum()) for frames in batch_frames) or 1
-        following = iter(batch_frames)
+        pairs = sum(float((frames.roles >= 0).sum()) for frames in batch_frames)
+        pairs += sum(float(taught.roles.sum()) for taught in batch_taught if taught is not None)
+        pairs = pairs or 1.0
+        following = zip(batch_frames, batch_taught, strict=True)
 
         def loss(batch: SentenceBatch[LisaScores], members: list[Sentence]) -> torch.Tensor:
             leaves = batch.scores
+            frames, taught = next(following)
             heads = paths_by = None
             if leaves.arcs is not None and self.relations:
                 heads = to_self_loops(gold.heads(members, leaves.joint))
@@ -248,39 +270,58 @@ class LisaSRL(ParserPipe):
                 known = heads
                 if heads is not None:
                     own = torch.rand(len(heads), 1) < self.predicted_path_rate
-                    known = heads.masked_fill(own.to(heads.device), -1)
+                    known = heads if taught is None else taught.with_heads(heads)
+                    known = known.masked_fill(own.to(heads.device), -1)
                 paths_by = leaves.likely_heads(batch.lengths, known)
-            roles_loss = role_loss(leaves, next(following), self.label_smoothing, paths_by)
-            value = self.role_weight * roles_loss / pairs
+            roles_loss = role_loss(leaves, frames, self.label_smoothing, paths_by)
             tags, allowed = gold.words(members, leaves.joint)
-            value = value + self.joint_weight * joint_loss(leaves.joint, allowed) / words
+            of_joint = joint_loss(leaves.joint, allowed)
+            if taught is not None:
+                roles_loss = roles_loss + soft_role_loss(leaves, taught, paths_by)
+                of_joint = of_joint + soft_word_loss(leaves.joint[taught.rows], taught.joint)
+            value = self.role_weight * roles_loss / pairs + self.joint_weight * of_joint / words
             if leaves.tags is not None:
-                value = value + self.tag_weight / words * word_loss(leaves.tags, tags)
+                of_tags = word_loss(leaves.tags, tags)
+                if taught is not None:
+                    of_tags = of_tags + soft_word_loss(leaves.tags[taught.rows], taught.tags)
+                value = value + self.tag_weight / words * of_tags
             if heads is not None:
                 relations = gold.numbers("relations", members, leaves.joint)
                 arcs_loss, relations_loss = parse_loss(leaves, heads, relations, batch.lengths)
+                if taught is not None:
+                    soft = soft_parse_losses(leaves, taught, batch.lengths)
+                    arcs_loss, relations_loss = arcs_loss + soft[0], relations_loss + soft[1]
                 value = value + self.arc_weight * arcs_loss / words
                 value = value + self.relation_weight * relations_loss / words
             return value
 
         return differentiate(sentences, batches, loss)
 
-    @torch.inference_mode()
+    def _taught(self, examples: list[Example]) -> list[Targets | None]:
+        if not self.finds_predicates:
+            return super()._taught(examples)
+        found = [
+            get_targets(example.reference) if same_tokens(example) else None for example in examples
+        ]
+        return [targets if has_frames(targets) else None for targets in found]
+
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Return all sentences, and each `LisaParse` by sentence index."""
         docs = list(docs)
+        return self.decode(docs, self.scores_of(docs))
+
+    @torch.inference_mode()
+    def scores_of(self, docs: list[Doc]) -> LisaPrediction:
+        """Return the scores that `decode` reads."""
         self._check_initialised()
         self._check_indicator()
         heads = [token_heads(doc) for doc in docs] if self.parse_source == "doc" else None
-        by_doc = self.predicate_source == "doc"
-        predicates = [
-            {frame.predicate.i for frame in get_frames(doc, self.spans_key)}
-            if by_doc and self.spans_key in doc.spans
-            else None
-            for doc in docs
-        ]
-        known = [doc_predicates or set() for doc_predicates in predicates]
-        scores = self.model.predict(LisaInput(docs, heads, known))
+        known = [predicates or set() for predicates in self._given_predicates(docs)]
+        return self.model.predict(LisaInput(docs, heads, known))
+
+    @torch.inference_mode()
+    def decode(self, docs: list[Doc], scores: LisaPrediction) -> Parses:
+        """Return all sentences, and each `LisaParse` by sentence index."""
         have_heads = all(doc.has_annotation("DEP") for doc in docs)
         wanted = any(self.overwritten(docs)[1]) or not have_heads
         parses = decode_frames(
@@ -288,12 +329,22 @@ class LisaSRL(ParserPipe):
             self.cfg["joint"],
             self.tags,
             self._role_decoder(),
-            self._given(docs, scores.sentences, predicates),
+            self._given(docs, scores.sentences, self._given_predicates(docs)),
             heads=nonprojective if wanted else None,
             heads_weight=self.overwrite_parser or 0.0,
             root=self.root,
         )
         return scores.sentences, dict(parses)
+
+    def _given_predicates(self, docs: list[Doc]) -> list[set[int] | None]:
+        """Return the predicates of each Doc's frames, None where the model finds them."""
+        by_doc = self.predicate_source == "doc"
+        return [
+            {frame.predicate.i for frame in get_frames(doc, self.spans_key)}
+            if by_doc and self.spans_key in doc.spans
+            else None
+            for doc in docs
+        ]
 
     def _given(
         self, docs: list[Doc], sentences: list[Sentence], predicates: list[set[int] | None]

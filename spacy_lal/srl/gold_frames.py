@@ -119,13 +119,23 @@ class GoldFrames(NamedTuple):
 
 
 class LisaGold(WordGold):
-    """Gold tags, heads and frames of examples; cfg: the component's names by kind."""
+    """Gold tags, heads and frames of examples; cfg: the component's names by kind. taught: as in
+    `WordGold`."""
 
-    def __init__(self, cfg: dict[str, Any], spans_key: str, examples: list[Example]) -> None:
-        super().__init__(cfg, examples)
+    def __init__(
+        self,
+        cfg: dict[str, Any],
+        spans_key: str,
+        examples: list[Example],
+        taught: Sequence[bool] = (),
+    ) -> None:
+        super().__init__(cfg, examples, taught)
         self.roles = {name: k for k, name in enumerate(cfg["roles"])}
         self.allowed = allowed_joint_labels(cfg["joint"], cfg["tags"])
-        found = [gold_frames(example, spans_key) for example in examples]
+        found = [
+            None if k < len(taught) and taught[k] else gold_frames(example, spans_key)
+            for k, example in enumerate(examples)
+        ]
         # BIO labels of first words
         self.role_counts = Counter(
             f"B-{label}"
