@@ -140,7 +140,7 @@ class ParserPipe(WeightsPipe):
         validate_examples(examples, f"{self.name}.get_loss")
         batches = list(scores.batches)
         total = sum(int(batch.lengths.sum()) for batch in batches) or 1
-        taught_docs = self._taught(examples)
+        taught_docs = self._taught(examples, scores.sentences)
         gold = WordGold(self.cfg, examples, [targets is not None for targets in taught_docs])
         for kind, names in gold.names.items():
             if not self.cfg.get(kind):
@@ -187,7 +187,7 @@ class ParserPipe(WeightsPipe):
         """The loss of a batch's charts, summed over its sentences; 0 here, without charts."""
         return lambda members, scores, lengths, taught: scores.tags.new_zeros(())
 
-    def _taught(self, examples: list[Example]) -> list[Targets | None]:
+    def _taught(self, examples: list[Example], sentences: list[Sentence]) -> list[Targets | None]:
         """Return the targets of each Doc that a teacher has annotated; none for this parser."""
         return [None] * len(examples)
 

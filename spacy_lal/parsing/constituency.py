@@ -17,7 +17,7 @@ from torch import Tensor
 from ..annotations.constituents import UNKNOWN_TAG, set_constituents
 from ..batching.sentences import Sentence, heads_in_words, in_words
 from ..pipeline.component import register_factory
-from ..pipeline.examples import Counts, Names, Reader, same_tokens
+from ..pipeline.examples import Counts, Names, Reader
 from ..pipeline.writers import WROTE, Parses, SentenceParse, tag_names
 from ..scoring.attachment import score_attachment
 from ..structure.binarise import JOIN, collapse_unaries
@@ -37,7 +37,7 @@ from .gold_trees import (
 from .kept_scores import keep_scores
 from .network import OneStageScores, Scores, abilities
 from .objectives import CRFObjective, Objective
-from .teacher_marginals import Targets, Taught, get_targets, soft_tree_loss
+from .teacher_marginals import Targets, Taught, soft_tree_loss, targets_of
 
 ASSIGNS = [
     "doc.spans",
@@ -277,12 +277,10 @@ class ConstituencyPipe(ParserPipe):
             for category in chains[label - 1]
         ]
 
-    def _taught(self, examples: list[Example]) -> list[Targets | None]:
+    def _taught(self, examples: list[Example], sentences: list[Sentence]) -> list[Targets | None]:
         if abilities(self.model).two_stages or not self.joint or not self.objective.probabilistic:
-            return super()._taught(examples)
-        return [
-            get_targets(example.reference) if same_tokens(example) else None for example in examples
-        ]
+            return super()._taught(examples, sentences)
+        return targets_of(examples, sentences)
 
     def _structure_loss(self, examples: list[Example]) -> StructureLoss:
         index = {label: k for k, label in enumerate(self.labels, 1)}

@@ -3,6 +3,7 @@ one sentence in a span group without spans."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -10,9 +11,11 @@ import numpy
 import torch
 from numpy.typing import NDArray
 from spacy.tokens import Doc, SpanGroup
+from spacy.training import Example
 from torch import Tensor
 
 from ..batching.sentences import Sentence
+from ..pipeline.examples import same_tokens
 from ..structure.chart import packed_spans, span_position
 from ..structure.distributions import LabelledTrees
 from .network import OneStageScores
@@ -22,11 +25,11 @@ TEACHER_KEY = "teacher"
 LEAST = 0.02
 """Least probability that is kept."""
 FINAL_SHARE = 0.5
-"""Share of the pipeline's final tags and heads in the targets; the other share is the parser's own
-softmax, which a component behind it may have overruled."""
+"""Share of the pipeline's final tags, heads and roles in the targets; the other share is a
+network's own softmax, which a decoder or a component behind it may have overruled."""
 COLUMNS = {"tags": 2, "labels": 3, "heads": 2, "relations": 2, "joint": 2, "roles": 3}
 """Columns of places: word and name; start, end and name; word and head (0 the root); word and name;
-of LISA, word and joint label; predicate, word and role. Columns of names are the last."""
+of LISA, word and joint label; predicate, word and role."""
 
 
 class Targets(NamedTuple):
@@ -63,6 +66,18 @@ def get_targets(doc: Doc) -> Targets | None:
     return Targets(places, probabilities, list(attrs["names"]))
 
 
+def targets_of(examples: Sequence[Example], sentences: Sequence[Sentence]) -> list[Targets | None]:
+    """Return the targets of each example. They are of one sentence: where the student reads
+    several, or other tokens, there are none."""
+    words = Counter((s.doc, len(s.words)) for s in sentences)
+    return [
+        get_targets(example.reference)
+        if words[d, len(example.reference)] and same_tokens(example)
+        else None
+        for d, example in enumerate(examples)
+    ]
+
+
 @torch.no_grad()
 def find_targets(parser: Any, scores: Sequence[Tensor], doc: Doc) -> Targets:
     """Return a parser's marginals for a sentence.
@@ -90,18 +105,20 @@ def find_targets(parser: Any, scores: Sequence[Tensor], doc: Doc) -> Targets:
     final_tags = [number.get(token.tag_, int(tags[token.i].argmax())) for token in doc]
     # a parser of given tags predicts none
     of_tags = with_final(torch.softmax(tags, -1), final_tags) if parser.tags else tags[:, :0]
-    found = keep(found, "tags", of_tags, parser.tags)
-    found = keep(found, "labels", of_labels, ("", *parser.labels))
+    found = keep_likely(found, "tags", of_tags, parser.tags)
+    found = keep_likely(found, "labels", of_labels, ("", *parser.labels))
     places = found.places["labels"]
     starts, ends = (t.numpy()[places[:, 0]] for t in packed_spans(n))
     found.places["labels"] = numpy.stack([starts, ends, places[:, 1]], 1)
-    found = keep(found, "heads", with_final(torch.softmax(arcs, -1), heads), None)
+    found = keep_likely(found, "heads", with_final(torch.softmax(arcs, -1), heads), None)
     number = {name: k for k, name in enumerate(parser.relations)}
     final_relations = [number.get(token.dep_, int(relations[token.i].argmax())) for token in doc]
-    return keep(found, "relations", with_final(relations, final_relations), parser.relations)
+    return keep_likely(found, "relations", with_final(relations, final_relations), parser.relations)
 
 
-def keep(targets: Targets, kind: str, values: Tensor, names: Sequence[str] | None) -> Targets:
+def keep_likely(
+    targets: Targets, kind: str, values: Tensor, names: Sequence[str] | None
+) -> Targets:
     """Return targets with the places of a dense tensor that are likely enough. names: of its last
     axis, or None."""
     at = (values >= LEAST).nonzero()

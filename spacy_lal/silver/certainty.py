@@ -85,26 +85,26 @@ def _batch(nlp: Language, docs: list[Doc], marginals: bool) -> Iterator[tuple[Do
     sure: defaultdict[tuple[int, int, int], Certainty] = defaultdict(dict)
     pipes: list[tuple[str, Any]] = nlp.pipeline
     kept: list[KeptScores | None] = [None] * len(docs)
-    frames: dict[tuple[int, int, int], Callable[[Doc, Targets], Targets]] = {}
+    with_frames: dict[tuple[int, int, int], Callable[[Doc, Targets], Targets]] = {}
     for _, pipe in pipes:
         if isinstance(pipe, ParserPipe):
             # existing layers stay, and are not this component's
             new = [_new(pipe, doc) for doc in docs]
-            read: list[LisaBatch] = []
+            of_lisa: list[LisaBatch] = []
             if marginals and isinstance(pipe, ConstituencyPipe) and pipe.joint:
                 found, kept = _with_scores(pipe, docs)
             elif marginals and isinstance(pipe, LisaSRL) and pipe.finds_predicates:
-                of_lisa = pipe.scores_of(docs)
-                read = cast(list[LisaBatch], list(of_lisa.batches))
-                found = pipe.decode(docs, replace(of_lisa, batches=read))
+                lisa_scores = pipe.scores_of(docs)
+                of_lisa = cast(list[LisaBatch], list(lisa_scores.batches))
+                found = pipe.decode(docs, replace(lisa_scores, batches=of_lisa))
             else:
                 found = pipe.predict(docs)
             pipe.set_annotations(docs, found)
             sentences, parses = found
-            for batch in read:
+            for batch in of_lisa:
                 for row, number in enumerate(batch.members):
                     d, start, end, *_ = sentences[number]
-                    frames[d, start, end] = partial(find_frame_targets, pipe, batch, row)
+                    with_frames[d, start, end] = partial(find_frame_targets, pipe, batch, row)
             for number, parse in parses.items():
                 d, start, end, *_ = sentences[number]
                 values = {k: v for k, v in _certainty(parse).items() if k in new[d]}
@@ -119,8 +119,8 @@ def _batch(nlp: Language, docs: list[Doc], marginals: bool) -> Iterator[tuple[Do
             scores = by_words.get((sentence.start, len(sentence)))
             if of_doc is not None and scores is not None and place in sure:
                 targets = find_targets(of_doc.parser, scores, alone)
-                if place in frames:
-                    targets = frames[place](alone, targets)
+                if place in with_frames:
+                    targets = with_frames[place](alone, targets)
                 set_targets(alone, targets)
             yield alone, sure.get(place, {})
 

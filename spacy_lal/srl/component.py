@@ -22,7 +22,7 @@ from ..parsing.component import DEFAULT_INPUT, ParserPipe
 from ..parsing.gold_trees import gold_heads, token_heads
 from ..parsing.kept_scores import KEPT, KeptScores
 from ..parsing.objectives import word_loss
-from ..parsing.teacher_marginals import Targets, get_targets, soft_word_loss
+from ..parsing.teacher_marginals import Targets, get_targets, soft_word_loss, targets_of
 from ..pipeline.component import register_factory
 from ..pipeline.examples import Counts, Names, Reader, same_tokens
 from ..pipeline.writers import WROTE, Parses
@@ -204,7 +204,7 @@ class LisaSRL(ParserPipe):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Train on a batch; syntactic attention follows gold heads where there are any."""
+        """Train on a batch; syntactic attention follows gold heads, or a teacher's likeliest."""
         self._check_initialised()
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
@@ -216,8 +216,9 @@ class LisaSRL(ParserPipe):
         # without relations, arcs are not trained
         heads = [gold_heads(example).heads for example in examples] if self.relations else None
         if heads is not None:
-            for d, targets in enumerate(self._taught(examples)):
-                if targets is not None:
+            for d, example in enumerate(examples):
+                targets = get_targets(example.reference) if same_tokens(example) else None
+                if targets is not None and has_frames(targets):
                     heads[d] = likely_heads(targets)
         with_frames = [] if self.finds_predicates else examples
         frames = [gold_frames(example, self.spans_key) or [] for example in with_frames]
@@ -240,7 +241,7 @@ class LisaSRL(ParserPipe):
         Doc with the probabilities of a teacher's LISA has these as its gold."""
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
-        of_docs = self._taught(examples)
+        of_docs = self._taught(examples, scores.sentences)
         is_taught = [targets is not None for targets in of_docs]
         gold = LisaGold(self.cfg, self.spans_key, examples, is_taught)
         self._warn_unknown("roles", gold.role_counts)
@@ -297,13 +298,9 @@ class LisaSRL(ParserPipe):
 
         return differentiate(sentences, batches, loss)
 
-    def _taught(self, examples: list[Example]) -> list[Targets | None]:
-        if not self.finds_predicates:
-            return super()._taught(examples)
-        found = [
-            get_targets(example.reference) if same_tokens(example) else None for example in examples
-        ]
-        return [targets if has_frames(targets) else None for targets in found]
+    def _taught(self, examples: list[Example], sentences: list[Sentence]) -> list[Targets | None]:
+        found = targets_of(examples, sentences) if self.finds_predicates else []
+        return [of if of and has_frames(of) else None for of in found] or [None] * len(examples)
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Return all sentences, and each `LisaParse` by sentence index."""

@@ -15,12 +15,12 @@ from torch import Tensor
 
 from ..annotations.frames import get_frames
 from ..batching.sentences import Sentence
+from ..layers.biaffine import label_scores
 from ..parsing.teacher_marginals import (
     FINAL_SHARE,
     Targets,
     dense_targets,
-    keep,
-    known_places,
+    keep_likely,
     soft_word_loss,
 )
 from ..structure.arborescence import mask_padding
@@ -41,18 +41,19 @@ def find_frame_targets(
     frames, which have FINAL_SHARE of the probability of a role, as final heads have elsewhere.
     """
     n = len(doc)
-    scores = batch.scores
-    joint = torch.softmax(scores.joint[row, :n], -1)
-    targets = keep(targets, "joint", joint, pipe.cfg["joint"])
+    scores = _of_row(batch.scores, row, n)
+    joint = torch.softmax(scores.joint[0], -1)
+    targets = keep_likely(targets, "joint", joint, pipe.cfg["joint"])
     verbs = torch.tensor([split_joint_label(label)[1] for label in pipe.cfg["joint"]])
     certainty = joint[:, verbs.to(joint.device)].sum(-1)
     predicates = (certainty >= LEAST_PREDICATE).nonzero().squeeze(1)
     names = pipe.cfg["roles"]
     heads = None
     if scores.paths is not None:
-        heads = scores.likely_heads(batch.lengths, batch.heads)
-    rows = torch.full_like(predicates, row)
-    roles = torch.softmax(scores.roles_of(rows, predicates, heads)[:, :n], -1)
+        given = None if batch.heads is None else batch.heads[row : row + 1, :n]
+        heads = scores.likely_heads(torch.tensor([n]), given)
+    first = torch.zeros_like(predicates)
+    roles = torch.softmax(scores.roles_of(first, predicates, heads), -1)
     number = {name: k for k, name in enumerate(names)}
     at = {i: k for k, i in enumerate(predicates.tolist())}
     for frame in get_frames(doc, pipe.spans_key):
@@ -65,15 +66,27 @@ def find_frame_targets(
         roles[k] *= 1 - FINAL_SHARE
         roles[k, torch.arange(n), final] += FINAL_SHARE
     roles[..., number[OUTSIDE]] = 0.0
-    targets = keep(targets, "roles", roles, names)
+    targets = keep_likely(targets, "roles", roles, names)
     places = targets.places["roles"]
     places[:, 0] = predicates.cpu().numpy()[places[:, 0]]
     return targets
 
 
-def has_frames(targets: Targets | None) -> bool:
+def _of_row(scores: LisaScores, row: int, n: int) -> LisaScores:
+    """Return the scores of one sentence of n words, as a batch of one."""
+    rows = {
+        name: of[row : row + 1, :n]
+        for name in ("joint", "predicate", "role", "arcs", "dependent", "head")
+        if (of := getattr(scores, name)) is not None
+    }
+    if "arcs" in rows:
+        rows["arcs"] = rows["arcs"][..., :n]
+    return scores._replace(**rows)
+
+
+def has_frames(targets: Targets) -> bool:
     """Return whether a teacher's LISA is among the targets."""
-    return targets is not None and "roles" in targets.places
+    return "roles" in targets.places
 
 
 def likely_heads(targets: Targets) -> NDArray[numpy.int64]:
@@ -91,7 +104,8 @@ class TaughtFrames(NamedTuple):
     rows: indices of its sentences with targets. tags [R,n,T], joint [R,n,J], relations [R,n,L], and
     heads [R,n,n] with roots as their own heads: probabilities. sentences, predicates [P]: row and
     word of each likely predicate. roles [P,n,L]: probability of its role labels, times that of the
-    predicate; 0 outside the sentence.
+    predicate; 0 outside the sentence. The probability of a role that the student lacks trains
+    nothing.
     """
 
     rows: Tensor
@@ -132,19 +146,24 @@ def batch_targets(
     entries: list[NDArray[numpy.int64]] = []
     values: list[NDArray[numpy.float32]] = []
     for k, targets in enumerate(taught):
-        places, p = known_places(targets, "roles", index["roles"])
+        # a role that the student lacks has the last number
+        numbers = numpy.array([index["roles"].get(name, -1) for name in targets.names])
+        places, p = targets.places["roles"], targets.probabilities["roles"]
         words, frame = numpy.unique(places[:, 0], return_inverse=True)
-        entries.append(numpy.column_stack([len(pairs) + frame, places[:, 1:]]))
+        entries.append(
+            numpy.column_stack([len(pairs) + frame, places[:, 1], numbers[places[:, 2]]])
+        )
         values.append(p)
         pairs += [(k, word) for word in words.tolist()]
     at = torch.tensor(pairs, dtype=torch.long, device=like.device).view(-1, 2)
-    roles = like.new_zeros(len(pairs), n, len(index["roles"]))
+    roles = like.new_zeros(len(pairs), n, len(index["roles"]) + 1)
     places_of = torch.from_numpy(numpy.concatenate(entries)).to(like.device)
-    roles[tuple(places_of.T)] = torch.from_numpy(numpy.concatenate(values)).to(like)
+    of_places = torch.from_numpy(numpy.concatenate(values)).to(like)
+    roles.index_put_(tuple(places_of.T), of_places, accumulate=True)
     lengths = torch.tensor([len(members[rows[k]].words) for k, _ in pairs], device=like.device)
     within = torch.arange(n, device=like.device) < lengths.unsqueeze(1)
-    outside = (1 - roles.sum(-1)).clamp(min=0) * within
-    roles[..., index["roles"][OUTSIDE]] = outside
+    roles[..., index["roles"][OUTSIDE]] = (1 - roles.sum(-1)).clamp(min=0) * within
+    roles = roles[..., :-1]
     of_rows = torch.tensor(rows, device=like.device)
     return TaughtFrames(
         of_rows,
@@ -171,6 +190,9 @@ def soft_parse_losses(
     """Return the cross-entropies of arcs and of relations of the likeliest heads, summed."""
     assert scores.arcs is not None
     arcs = mask_padding(scores.arcs, lengths)[taught.rows]
-    heads = taught.with_heads(lengths.new_zeros(scores.arcs.shape[:2]).to(arcs.device))
-    relations = scores.relations_of(heads)[taught.rows]
+    heads = taught.heads.argmax(-1)
+    rows = taught.rows.unsqueeze(1).expand_as(heads)
+    words = torch.arange(heads.shape[1], device=heads.device).expand_as(heads)
+    relations = label_scores(scores.relations, rows.flatten(), words.flatten(), heads.flatten())
+    relations = relations.view(*heads.shape, -1)
     return soft_word_loss(arcs, taught.heads), soft_word_loss(relations, taught.relations)

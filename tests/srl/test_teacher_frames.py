@@ -113,8 +113,8 @@ def test_roles_of_two_minds() -> None:
     assert taught.heads.tolist() == [[[0, 1, 0], [0, 1, 0], [0, 0, 0]]]
     assert taught.joint[0, 1].tolist() == pytest.approx([0, 0.2, 0.8])
     at = torch.tensor([1])
-    # a role that the student lacks leaves its probability to "O"
-    alternatives = [(0.25, [1, 3, -1]), (0.75, [0, 3, -1])]
+    # nothing is learned from a role that the student lacks
+    alternatives = [(0.25, [1, 3, -1]), (0.25, [0, 3, -1]), (0.5, [-1, 3, -1])]
     losses = [
         share * role_loss(scores, GoldFrames(at, at, torch.tensor([labels])), 0.0).item()
         for share, labels in alternatives
@@ -131,13 +131,43 @@ def test_likeliest_heads() -> None:
     assert likely_heads(root).tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("split", [False, True])
+def test_targets_are_of_one_sentence_with_frames(split: bool) -> None:
+    """Else the layers count, as in files that are older than targets of frames."""
+    nlp = trained(srl_pipeline(), 3)
+    pipe = nlp.get_pipe("lisa_srl")
+    assert isinstance(pipe, LisaSRL)
+    gold = frames_examples(nlp)
+    for example in gold:
+        if split:
+            example.predicted[1].is_sent_start = True
+    scores = pipe.model.predict(LisaInput([example.predicted for example in gold]))
+    scores = replace(scores, batches=list(scores.batches))
+    expected = pipe.get_loss(gold, scores)[0]
+    for example in gold:
+        targets = sure_targets(example.reference)
+        if not split:
+            targets.places.pop("roles")
+        targets.places["heads"][:] = 0
+        set_targets(example.reference, targets)
+    assert pipe.get_loss(gold, scores)[0] == expected
+
+
 def test_what_a_teacher_writes() -> None:
     teacher = toy_teacher(30)
-    texts = ["The cat sat on the mat.", "She ate the fish that swam."]
+    texts = ["The cat sat.", "She ate the fish that swam.", "The cat sat on the mat."]
     number_of_frames = 0
     for doc, _ in with_certainty(teacher, map(teacher.make_doc, texts), marginals=True):
         targets = get_targets(doc)
         assert targets is not None
+        # beside other sentences as alone
+        ((alone, _),) = with_certainty(teacher, [teacher.make_doc(doc.text)], marginals=True)
+        own = get_targets(alone)
+        assert own is not None
+        assert own.names == targets.names
+        for kind, places in own.places.items():
+            assert places.tolist() == targets.places[kind].tolist()
+            assert own.probabilities[kind] == pytest.approx(targets.probabilities[kind], abs=2e-3)
         of_joint = numpy.bincount(targets.places["joint"][:, 0], targets.probabilities["joint"])
         assert of_joint == pytest.approx(numpy.ones(len(doc)), abs=0.3)
         triples = map(tuple, targets.places["roles"].tolist())
