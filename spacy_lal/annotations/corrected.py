@@ -8,7 +8,7 @@ from spacy.tokens import Doc, Span, Token
 
 from .grammar_errors import ERRORS_KEY, GrammarError, grammar_errors, is_missing
 
-LIKELY = 0.7
+LIKELY = 0.75
 """Least probability of a suggestion that is made without asking."""
 _JOINED = re.compile(r"(?i) (?=(?:n['’]t|['’](?:s|m|re|ve|ll|d))(?!\w))")
 """The space before the end of a contraction."""

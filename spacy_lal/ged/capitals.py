@@ -11,13 +11,20 @@ from ..batching.sentences import sentence_starts
 FINAL = {".", "?", "!"}
 """Tokens that end a sentence."""
 LEAST = 4
-"""A sentence with more words than that must begin with a capital."""
+"""A sentence of more tokens than that must begin with a capital."""
+PROGRAMS = {"less", "make", "top"}
+"""Stop words of spaCy that are also names of programs."""
+_ABBREVIATED = (
+    "al approx avg cit dept ed eds eq est etc fig ft govt in incl lbs max min misc no sec vs"
+)
+ABBREVIATED = frozenset(_ABBREVIATED.split())
+"""Words before a dot that needn't end a sentence."""
 CALL = re.compile(r"[^\W\d]\w*\((?!e?s\))[^()\s]*\)")
 """A call of a program's function, as "range(i)"; no "error(s)"."""
 _NAMES = """
 monday tuesday wednesday thursday friday saturday sunday january february april june july september
 october november december christmas africa african america american americans arabic asia asian
-australia australian austria brazil brazilian britain british bulgarian canada canadian czech danish
+australia australian austria brazil brazilian britain british bulgarian canada canadian czech
 dutch egypt egyptian england english europe european finnish france french german germany greece
 greek hungarian iceland icelandic india indian indonesia indonesian iran iraq ireland irish israel
 italian italy japan japanese korea korean london malaysia mexican mexico moscow norway norwegian
@@ -26,29 +33,68 @@ sweden swedish swiss switzerland taiwan thai thailand ukraine ukrainian vietnam 
 """
 NAMES = frozenset(_NAMES.split())
 """Names, and words made of names, that are no other words: no "turkey", "march" or "polish"."""
-_SMALL = "the they it this these he she we you if when because there is are was were and but that"
-SMALL = frozenset(_SMALL.split())
-"""Words that have a capital only at a start or in a title."""
+_THINGS = (
+    "bread cheese door doors fries horn ink kiss nut nuts numerals oven press toast window windows"
+)
+THINGS = frozenset(_THINGS.split())
+"""Words before which a name may have a small letter: "french fries"."""
+SMALL = {
+    "the",
+    "they",
+    "it",
+    "this",
+    "these",
+    "she",
+    "we",
+    "because",
+    "there",
+    "are",
+    "was",
+    "were",
+}
+SMALL |= {"but", "that"}
+"""Words that have a capital next to never between small words: "He" may be God, or helium."""
 
 
 def with_right_capitals(doc: Doc) -> dict[int, str]:
     """Return what should stand in the place of tokens: a capital at the start of a sentence that
     ends as one, and of names; a small letter in plain words between small ones."""
     words = [token for token in doc if not token.is_space]
-    found = {token.i: token.text.capitalize() for token in _small_starts(doc, words)}
-    found |= {token.i: token.text.capitalize() for token in words if token.text in NAMES}
+    starts = set(sentence_starts(doc, "split"))
+    found = {token.i: token.text.capitalize() for token in _small_starts(doc, words, starts)}
+    found |= {token.i: token.text.capitalize() for token in words if _is_small_name(token)}
     for last, token, following in zip(words, words[1:], words[2:], strict=False):
         between = (_is_small(last) or last.text == ",") and _is_small(following)
-        if between and token.is_title and token.lower_ in SMALL:
+        apart = token.i > last.i + 1 or token.i in starts
+        if between and token.is_title and token.lower_ in SMALL and not apart:
             found[token.i] = token.lower_
     return found
 
 
-def _small_starts(doc: Doc, words: Sequence[Token]) -> Iterator[Token]:
+def _is_small_name(token: Token) -> bool:
+    """Whether a name has a small letter, and stands for itself: no "#london", "french fries"."""
+    if token.text not in NAMES:
+        return False
+    before, behind = token.doc[max(0, token.i - 2) : token.i], token.doc[token.i + 1 :][:1]
+    if (
+        before
+        and not before[-1].is_alpha
+        and not before[-1].whitespace_
+        and not before[-1].is_quote
+    ):
+        return before[-1].is_space or before[-1].is_bracket
+    return behind.text not in THINGS and before.text.lower() not in {"plaster of", "gum"}
+
+
+def _small_starts(doc: Doc, words: Sequence[Token], starts: set[int]) -> Iterator[Token]:
     """Yield first words in small letters."""
-    starts = set(sentence_starts(doc, "split"))
     # the rule that finds sentences looks for a capital
-    starts |= {b.i for a, b in pairwise(words) if a.text == "." and a.whitespace_}
+    ends = ((a, dot, b) for a, dot, b in zip(words, words[1:], words[2:], strict=False))
+    starts = starts | {
+        b.i
+        for a, dot, b in ends
+        if dot.text == "." and dot.whitespace_ and _is_small(a) and a.text not in ABBREVIATED
+    }
     at = [k for k, token in enumerate(words) if token.i in starts]
     for begin, end in pairwise([*at, len(words)]):
         first, *rest = words[begin:end]
@@ -56,7 +102,7 @@ def _small_starts(doc: Doc, words: Sequence[Token]) -> Iterator[Token]:
         whole = len(rest) >= LEAST and rest[-1].text in FINAL
         whole = whole and (before is None or before.text in FINAL)
         # no item of a list, no "van Gogh", no name of a program
-        plain = whole and _is_small(first) and first.is_stop
+        plain = whole and _is_small(first) and first.is_stop and first.text not in PROGRAMS
         plain = plain and (_is_small(rest[0]) or rest[0].text == "I")
         if plain and not CALL.search(doc[first.i : rest[-1].i + 1].text):
             yield first

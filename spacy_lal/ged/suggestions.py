@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ..annotations.grammar_errors import EDIT, Correction, is_missing, is_unnecessary
 from ..formats.edit_kinds import related
 from .articles import with_articles
+from .capitals import NAMES
 from .edits import PAIRS, SWAP, edited
 from .spelling import letters_of, spelled
 
@@ -33,6 +34,10 @@ PERSONS = (
 """English pronouns: one may stand for another of its person."""
 SUBJECTS = {"myself": "i", "yourself": "you", "yourselves": "you", "ourselves": "we"}
 """Reflexives, and a word that must stand before them."""
+PLURAL = {"are", "were", "have"}
+"""Forms that a team's or a company's name may have in British English."""
+PLURAL_OF_NAMES = 0.7
+"""Probability that they are wrong behind a name, at most."""
 _PERSON = {word: k for k, of in enumerate(PERSONS) for word in of}
 _CUT = re.compile(r"[^aeiou]*[aeiouy][^aeiouwxy]")
 
@@ -84,7 +89,7 @@ class Suggester:
                 made[pair] = 1.0
                 seconds.add(i + 1)
             for k in best if not made else ():
-                text = self._text(words[i], *self.labels[k])
+                text = self._text(words, i, *self.labels[k])
                 if text and self.english and self.labels[k][0].endswith("DET"):
                     # what is missing stands before this word, what is wrong in its place
                     behind = i + (not is_missing(type))
@@ -93,6 +98,8 @@ class Suggester:
                     made[text] = made.get(text, 0.0) + row[k]
                     makes.setdefault(text, self.labels[k][0])
             share = sum(row[k] for k in own) / total / (sum(made.values()) or 1.0)
+            if self.english and words[i].lower() in PLURAL and self._behind_name(words[:i]):
+                share *= PLURAL_OF_NAMES
             same = None if is_missing(type) else words[i]
             known = [Correction(text, p * share) for text, p in made.items() if text != same]
             known = sorted((of for of in known if of.probability >= LEAST), key=lambda of: -of[1])
@@ -103,7 +110,15 @@ class Suggester:
                     types[i] = ORTHOGRAPHY
         return found, seconds
 
-    def _text(self, word: str, type: str, edit: str) -> str | None:
+    def _behind_name(self, before: Sequence[str]) -> bool:
+        """Whether the last word is a name: a sentence may begin with any word."""
+        if not before or not before[-1].istitle():
+            return False
+        inside = len(before) > 1 and before[-2][-1:].isalnum()
+        return inside or before[-1].lower() in NAMES or before[-1].lower() not in self.rank
+
+    def _text(self, words: Sequence[str], at: int, type: str, edit: str) -> str | None:
+        word = words[at]
         if edit:
             made = edited(word, edit)
             return made if made is None or edit[0] != "-" or self._fits(word, made, type) else None
@@ -111,7 +126,14 @@ class Suggester:
             return ""
         if not type.endswith(("SPELL", "INFL")):
             return None
-        return spelled(word, self.rank, self.letters, parts=self.english)
+        lower = word.lower()
+        undone = lower[:2] == "un" and lower.endswith(("ed", "ing")) and lower[2:] in self.rank
+        if self.english and undone:
+            return None  # "unaccelerated": no list has them all
+        text = spelled(word, self.rank, self.letters, parts=self.english)
+        # a name that isn't among the words is like some of them
+        named = self.english and word.istitle() and at and words[at - 1][-1:].isalnum()
+        return text if text is None or not named or text.lower() in NAMES else None
 
     def _fits(self, word: str, made: str, type: str) -> bool:
         """Whether another ending makes a known word, and of verbs and nouns a form of the same."""
@@ -125,9 +147,11 @@ class Suggester:
 
 
 def _is_odd(words: Sequence[str], at: int, text: str) -> bool:
-    """Whether a correction of an English word has another person's pronoun, or a reflexive whose
-    subject isn't there."""
+    """Whether a correction of an English word has another person's pronoun, a reflexive whose
+    subject isn't there, or no subjunctive ("whether it be")."""
     old, new = words[at].lower(), text.lower()
+    if old == "be" and "whether" in {word.lower() for word in words[max(0, at - 3) : at]}:
+        return True
     if old in _PERSON and new in _PERSON and _PERSON[old] != _PERSON[new]:
         return True
     subject = SUBJECTS.get(new)

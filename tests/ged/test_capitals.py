@@ -32,6 +32,12 @@ def english() -> Language:
         ("It costs 5 a piece in may or march.", []),
         ("ALL OF THE PEOPLE LIKE IT.", []),
         ("", []),
+        ("Smith et al. have shown that it was late. Apples, pears, etc. are what we eat now.", []),
+        ("It was cold . . . and then we left the house. 1. the name of the house.", []),
+        ("Dear all,\n\nWe are here.\nThe sea was blue,\nThe sky as well.", []),
+        ("He prays that He will guide us. Heat the He atom, or the If statement.", []),
+        ("We had french fries, brazil nuts and a dutch oven of plaster of paris in #london.", []),
+        ("make is a tool that we use daily. We go to (london).", ["London"]),
     ],
 )
 def test_capitals(english: Language, text: str, right: list[str]) -> None:

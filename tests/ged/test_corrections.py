@@ -169,6 +169,44 @@ def test_what_a_detector_knows_stays_when_training_goes_on(tmp_path: Path) -> No
         assert error_scores(doc) == pytest.approx(error_scores(before), abs=1e-5)
 
 
+def test_names_are_left_alone() -> None:
+    suggest = Suggester(["R:SPELL", "R:DET =a", "R:DET =an"], ["michelle", "monday", "house"])
+    words = ["Michele", "met", "Michele", "on", "Monfay", "in", "the", "hosue", ".", "Hosue"]
+    p = numpy.tile(numpy.array([0.9, 0.0, 0.0]), (len(words), 1))
+    found, _ = suggest(words, dict.fromkeys((0, 2, 4, 7, 9), "R:SPELL"), p)
+    assert {i: of[0].text for i, of in found.items()} == {
+        0: "Michelle",  # a sentence may begin with any word
+        4: "Monday",
+        7: "house",
+        9: "House",
+    }
+
+
+def test_a_team_may_be_many() -> None:
+    suggest = Suggester(
+        ["R:VERB:SVA", "R:VERB:SVA =has", "R:DET =a", "R:DET =an"], ["he", "people"]
+    )
+    names = {"Melbourne": 0.7, "England": 0.7, "The White House": 0.7, "He": 1.0, "the people": 1.0}
+    for name, p in names.items():
+        words = [*name.split(), "have"]
+        row = numpy.array([[0.0] * 4] * (len(words) - 1) + [[0.0, 0.9, 0.0, 0.0]])
+        (found,) = suggest(words, {len(words) - 1: "R:VERB:SVA"}, row)[0].popitem()[1]
+        assert found == ("has", pytest.approx(p))
+
+
+def test_right_words_that_look_wrong() -> None:
+    suggest = Suggester(
+        ["R:SPELL", "R:VERB =is", "R:DET =a", "R:DET =an"], ["leased", "released", "is"]
+    )
+    words = ["unleased", "whether", "it", "be", "to", "be", "releazed"]
+    types = {0: "R:SPELL", 3: "R:VERB", 5: "R:VERB", 6: "R:SPELL"}
+    p = numpy.zeros((7, 4))
+    for i, type in types.items():
+        p[i, int(type == "R:VERB")] = 0.9
+    found, _ = suggest(words, types, p)
+    assert {i: of[0].text for i, of in found.items()} == {5: "is", 6: "released"}
+
+
 def test_what_is_odd_is_no_suggestion() -> None:
     labels = ["R:PRON =we", "R:PRON =myself", "R:PRON =you", "R:VERB:FORM -2+", "R:VERB:FORM -1+"]
     suggest = Suggester([*labels, "R:DET =a", "R:DET =an"], ["use", "us", "used", "make"])
