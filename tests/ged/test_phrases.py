@@ -37,8 +37,8 @@ That is different [of|from] what we do, superior [than|to] it, according [with|t
 [At|In] my opinion they study [in|] abroad, despite [of|] the rain.
 He went [to|] home and asked [to|] me.
 He [is agree|agrees] with us, and he must [of gone|have gone].
-I [am|] agree with you. He [said|told] me that she [has|?] six years old.
-There [have|?] many cats. I [am|was] born here.
+I [am|] agree with you. He [said|told] me that she [has|is] six years old.
+There [have|are] many cats. I [am|was] born here.
 Everybody [are|is] here, and someone [want|wants] it.
 I would like [meet|to meet] them.
 [According to me|In my opinion] it is [an other|another] thing, so congratulate her [for|on] it.
@@ -156,6 +156,113 @@ I know where [is he|he is].
 Pay attention [on|to] it.
 I prefer tea [than|to] coffee.
 Why [u|you] laugh?
+[There fore|Therefore] he bought [an other|another] one for [him self|himself].
+We [dis agree|disagree] about our [every day|everyday] life and my [text books|textbooks].
+My [grand mother|grandmother] and her [class mates|classmates] went [no where|nowhere].
+They teach [them selves|themselves]. We play [foot ball|football] in the [bed room|bedroom].
+The [news paper|newspaper] was [un fortunately|unfortunately] in the [air plane|airplane].
+You [mis understand|misunderstand] it.
+We did our [home work|homework] at the [week end|weekend], [when ever|whenever] we could.
+It is [more good|better] than that.
+It is [more big|bigger] [then|than] yours.
+Nobody could [not|] help.
+[Nobody did not|?] help us.
+I do not know [nobody|anybody] here.
+We didn't have [no|any] money.
+There was no [a|] towel, and we waited for [a|] half an hour.
+It is [enough big|big enough] for us.
+I want [that you|?] come.
+I feel [myself|] very tired.
+When we [arrive|arrived] at home, we were hungry.
+He speaks English very [good|well], but not Greek.
+Then my grandfather [he|] laughed.
+They laughed [on|at] me.
+We returned [to|] home late.
+It became [more and more worse|worse and worse].
+It is the [most importantest|most important] and the [usefulest|most useful] thing.
+It is [more expensiver|more expensive] than that.
+I [very|really] like it.
+They let people [to|] go, and let's [to|] go.
+It makes people [to|] think.
+Second, although it was late, [but|] we stayed.
+It is [benefit|beneficial] for us.
+It was [too much|too] cold, and it is [much|very] difficult to help.
+Last year we [have visited|visited] Rome.
+It is not so good [than|as] that, not as good [like|as] me, and not the same [like|as] yours.
+We often go [to|] shopping with them.
+I came [before two years|two years ago].
+We could [seat|sit] down.
+He can not find [a|] work there.
+I [made|took] a lot of photos, [did|made] a mistake, and [made|did] my homework.
+He [said|told] me what he wants.
+The people here [is|are] nice, but the police [has|have] left.
+I [live|have lived] here since 2010.
+Two [thousands|thousand] people came.
+There are a lot [people|of people].
+Many [of|] people came.
+If you [will|] come, I will cook.
+If I [would have|had] known it, I would have helped.
+I would [be|] like to go.
+It [is depend|depends] on you.
+[Are|Do] you agree?
+I am very [interesting|interested] in art.
+I was very [exciting|excited] because it was very [interested|interesting].
+We went [to|] there.
+It is near [of|] the sea, in front [my|of my] house.
+[Thanks|Thank] you for your help. He lives [by|on] his own.
+I saw [the|] my brother.
+[How|What] is it called?
+[On other hand|On the other hand], [in|from] my point of view it is late.
+[From|In] my opinion, and according [my|to my] father, it is late.
+We meet at [weekend|the weekend].
+We met [on|] last Saturday, and we leave [in|] next month.
+We met at [the|] night, and on 3 May and [in|on] 5 August. It was hot in [the|] July.
+Thank you for [invite|inviting] me.
+He keeps [to talk|talking].
+It allows [to|us to] save money.
+My brother [play|plays] football.
+My clothes [was|were] wet.
+I waited for [long|a long] time, and we had [great|a great] time.
+What [nice|a nice] day!
+I like [very much|?] the film, and she speaks [very well|?] English.
+I know where [can we|we can] meet.
+How about [to meet|meeting] there?
+I know what [was|] happened, and why he [was|] died.
+We [were|] went home, and I [am|] think that it is late.
+He wanted to [went|go], but he could not [came|come] and did not [knew|know] it.
+They [are|] want help.
+Give us some [advise|advice], I [advice|advise] you.
+It has a bad [affect|effect] on us, and it can [effect|affect] people.
+He was here in the [passed|past] few days, and [than|then] he left.
+The town [were|where] we live is nice, and I wonder [weather|whether] it is old.
+We ate a [peace|piece] of cake the [hole|whole] day.
+I am [hear|here], glad to [here|hear] from you.
+I do not [now|know] why, but let me [no|know] it.
+Because [off|of] the rain he switched [of|off] the light.
+We go [buy|by] train and want to [by|buy] a car.
+I [thing|think] that the best [think|thing] is this.
+My [live|life] is easy since we [life|live] in town and can [safe|save] money.
+I [fell|felt] very tired.
+[Their|There] is a house. They [where|were] very late.
+We [has|?] not seen it, and they [was|were] not there.
+He left two [week|weeks] ago.
+[It gives|There are] many people who sing.
+Instead of [go|going] to bed, he is tired of [have|having] a dog.
+We were on [holidays|holiday], and he is [in|on] vacation, and we came [on|by] bus.
+That is the reason [of|for] my letter, and I am happy [of|with] the result.
+It is nice [from|of] you. He came [in|on] my way home.
+We listen [the|to the] song, and I will reply [you|to you].
+We went [the|to the] beach and paid [the|for the] tickets.
+I would like to visit [to|] the town, and they invited [to|] me.
+She told [to|] me that they live [in|] abroad.
+Tell me everything [what|that] you know.
+My brother and [me|I] went home.
+We enjoyed [very|it very] much.
+We have [a|] good weather. I like these [stuffs|stuff].
+It is [very|much] better.
+It is nice, [specially|especially] in summer.
+Could you [borrow|lend] me a book?
+I [have|am] 22 years old, and I [have|am] 22 years, too.
 """
 RIGHT = """
 She has gone home, and what she had comes from him.
@@ -176,6 +283,37 @@ One of the best was here.
 Is it cold? What I think is true. I listened to the football match. He made it to the end.
 Do you know where he is? Where is he? He had to go. He has been here since 2015. I used to sing.
 She relies on us, and he was here a week ago.
+We eat every day. The week ends on Sunday, and some homes work.
+How ever often it rains, the self-made man from there came for his self-esteem.
+Do more good than harm. Enough good people came. It is good enough to eat.
+I want that, and you want that too. She felt herself fall. When we arrive, we eat.
+When we arrived, we ate. He speaks good English, and they laughed on the phone.
+There is no A or B. Not only nobody could see it. We waited for half an hour.
+I do not know no. They let people talk, and they made plans to go. It is of benefit to us.
+It is too much hard work. I like it very much. We have a work permit. Go to swimming lessons.
+Before two years had passed, they left. Take a seat. They had many friends there.
+We did a lot, and he makes homework easier. What he said we know.
+If I had known it, I would have come. If you will excuse me.
+Two thousand people came, and thousands of people left. A lot happened.
+Some of the people left. What would it be like to fly? He is here, and it depends on him.
+Are you here? It is interesting in many ways. It was exciting. She is interested in it.
+He got to there by noon. He lives near here. In front of my house is a tree.
+The work is by his own hand. What is it called?
+On the other hand, from my point of view it is late. We met last Saturday.
+We leave next month. At night it is cold. Thank you for your help, and he kept to the left.
+It allows us to go. My brothers play football. The police have left. It was a long time ago.
+I like the film very much. I know where we can meet. What happened? He died. He was seen.
+I had to come, and he could come. I left, and I felt ill. The past few days were cold.
+Than that, nothing is better. Where were you? The weather is fine.
+There is a hole in the day bed. Peace of mind is good. Here and there. We now know it.
+The turn of the century. Buy trains. Live music is good. Keep it safe. He fell down.
+Their house is here. You know where they are. He is a six year old. Two week old dogs.
+It gives many people hope. He is used to work that is hard.
+Thanks to the holidays, it is good. The reason for my letter is this. Listen to the song.
+Reply to me. We go the whole way. He paid the waiter, and a visit to the town.
+Despite the rain it is nice. I know what you know. She saw my brother and me.
+We enjoyed it very much. I will take them. It is nice weather, and it is much better.
+It was made specially for me. I have 22 years left. He has two years to go.
 """
 
 
