@@ -21,6 +21,8 @@ ABBREVIATED = frozenset(_ABBREVIATED.split())
 """Words before a dot that needn't end a sentence."""
 CALL = re.compile(r"[^\W\d]\w*\((?!e?s\))[^()\s]*\)")
 """A call of a program's function, as "range(i)"; no "error(s)"."""
+NEAR = 12
+"""Letters before a call within which a letter is a variable."""
 _NAMES = """
 monday tuesday wednesday thursday friday saturday sunday january february april june july september
 october november december christmas africa african america american americans arabic asia asian
@@ -69,6 +71,18 @@ def with_right_capitals(doc: Doc) -> dict[int, str]:
         if between and token.is_title and token.lower_ in SMALL and not apart:
             found[token.i] = token.lower_
     return found
+
+
+def words_of_code(doc: Doc) -> list[int]:
+    """Return the tokens of calls of functions, and letters near them, as the first "i" of "for i in
+    range(i)": they are right."""
+    near = [(call.start(), call.end()) for call in CALL.finditer(doc.text)]
+    return [
+        token.i
+        for token in doc
+        for start, end in near
+        if (start if len(token) > 1 else start - NEAR) <= token.idx < end
+    ]
 
 
 def _is_small_name(token: Token) -> bool:

@@ -41,7 +41,7 @@ from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, count, same_tokens
 from ..trees.brackets import plain_word
 from .articles import article_forms
-from .capitals import with_right_capitals
+from .capitals import with_right_capitals, words_of_code
 from .contractions import without_apostrophe
 from .edits import edits_of
 from .ngrams import NgramCounts, evidence
@@ -265,6 +265,7 @@ class ErrorDetector(WeightsPipe):
             wrong = doc_probabilities[:, 1:].copy()
             ruled: list[Phrase] = []
             if suggest is not None and suggest.english:
+                wrong[words_of_code(doc)] = 0.0
                 # these need no probabilities
                 forms = article_forms(doc)
                 wrong[numpy.ix_([*forms], suggest.articles)] = 0.0

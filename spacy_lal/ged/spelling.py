@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import log2
 
+from ..artificial_errors.english import plural
 from ..formats.parallel import in_common
 
 SHORTEST = 3
@@ -33,26 +34,34 @@ def spelled(
     ranks: Mapping[str, int],
     letters: Collection[str] = LETTERS,
     *,
-    parts: bool = False,
+    english: bool = False,
 ) -> str | None:
     """Return the most likely right word for a misspelling; None if the word is right or like no
     other.
 
     ranks: right words in small letters, the most frequent 0. A word that differs by one letter goes
     before those that differ by two. Doubled letters, swapped ones and vowels are the likeliest
-    slips, and the first letter is seldom wrong. parts: whether two frequent words without the space
-    between them are looked for before words that differ by two letters.
+    slips, and the first letter is seldom wrong. english: whether English plurals ("churchs") are
+    looked for first, and two frequent words without the space between them before words that differ
+    by two letters.
     """
     lower = word.lower()
     if lower in ranks or not SHORTEST <= len(word) <= LONGEST or not word.isalpha():
         return None
+    if (
+        english
+        and lower[-1] == "s"
+        and lower[:-1] in ranks
+        and (many := plural(lower[:-1])) in ranks
+    ):
+        return many.capitalize() if word[0].isupper() else many
     for near in similar(lower, letters):
         if known := near & ranks.keys():
             best = min(known, key=lambda one: (_cost(lower, one) + log2(ranks[one] + 2), one))
             return best.capitalize() if word[0].isupper() else best
-        if parts and (two := _parted(lower, ranks)):
+        if english and (two := _parted(lower, ranks)):
             return two.capitalize() if word[0].isupper() else two
-        parts = False
+        english = False
     return None
 
 

@@ -130,7 +130,7 @@ class Suggester:
         undone = lower[:2] == "un" and lower.endswith(("ed", "ing")) and lower[2:] in self.rank
         if self.english and undone:
             return None  # "unaccelerated": no list has them all
-        text = spelled(word, self.rank, self.letters, parts=self.english)
+        text = spelled(word, self.rank, self.letters, english=self.english)
         # a name that isn't among the words is like some of them
         named = self.english and word.istitle() and at and words[at - 1][-1:].isalnum()
         return text if text is None or not named or text.lower() in NAMES else None

@@ -72,5 +72,12 @@ def test_words_that_no_list_has() -> None:
 def test_two_words_as_one(word: str, right: str | None) -> None:
     """After words that differ by one letter; without `parts` there are none."""
     ranks = {"good": 0, "friend": 1, "i": 2, "have": 3}
-    assert spelled(word, ranks, parts=True) == right
+    assert spelled(word, ranks, english=True) == right
     assert " " not in (spelled(word, ranks) or "")
+
+
+def test_plurals_are_looked_for_first() -> None:
+    ranks = {"church": 0, "churches": 1, "city": 2, "cities": 3, "dog": 4, "dogs": 5}
+    for word, right in {"churchs": "churches", "Citys": "Cities", "dogss": "dogs"}.items():
+        assert spelled(word, ranks, english=True) == right
+    assert spelled("churchs", ranks) == "church"
