@@ -10,7 +10,7 @@ from ..formats.edit_kinds import related
 from .articles import with_articles
 from .capitals import NAMES
 from .edits import PAIRS, SWAP, edited
-from .spelling import letters_of, spelled
+from .spelling import letters_of, misspelt, spelled
 
 MOST = 3
 """Most suggestions for an error."""
@@ -22,6 +22,19 @@ MOST_FREQUENT = 5_000
 """Words that have the letters of a language; rarer ones may be foreign."""
 ORTHOGRAPHY = "R:ORTH"
 """Type of capitals, and of two words written as one, whatever made the correction."""
+SPELLING = "R:SPELL"
+"""Type of a misspelling, whatever else the word may be."""
+OF_WORDS = {
+    "R:MORPH",
+    "R:NOUN",
+    "R:NOUN:NUM",
+    "R:VERB",
+    "R:VERB:FORM",
+    "R:VERB:SVA",
+    "R:VERB:TENSE",
+}
+OF_WORDS |= {"R:ADJ", "R:ADV", "R:OTHER", "R:PREP"}
+"""Types of one wrong word, which a misspelling may be taken for."""
 INFLECTED = {"VERB", "NOUN"}
 """Kinds of errors in forms of one word."""
 PERSONS = (
@@ -53,6 +66,7 @@ class Suggester:
         self.articles = [k for k, (_, edit) in enumerate(self.labels) if edit in {"=a", "=an"}]
         self.rank = {word: k for k, word in enumerate(words)}
         self.letters = letters_of(words[:MOST_FREQUENT])
+        self.known = self.rank, self.letters
         self.corrects = any(edit for _, edit in self.labels)
         # insertions before a word, and what stands in its place
         self.of = {
@@ -108,6 +122,8 @@ class Suggester:
                 types[i] = makes.get(known[0].text, type)
                 if known[0].text.replace(" ", "").lower() == words[i].lower():
                     types[i] = ORTHOGRAPHY
+            if self.english and types[i] in OF_WORDS and misspelt(words[i : i + 1], *self.known):
+                types[i] = SPELLING
         return found, seconds
 
     def _behind_name(self, before: Sequence[str]) -> bool:

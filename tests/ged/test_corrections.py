@@ -182,6 +182,13 @@ def test_names_are_left_alone() -> None:
     }
 
 
+def test_a_misspelling_has_no_other_kind() -> None:
+    suggest = Suggester(["R:MORPH -0+s", "R:DET =a", "R:DET =an"], ["young", "youngs", "animal"])
+    types = dict.fromkeys((0, 1), "R:MORPH")
+    suggest(["yong", "young", "animal"], types, numpy.tile([0.9, 0.0, 0.0], (3, 1)))
+    assert types == {0: "R:SPELL", 1: "R:MORPH"}
+
+
 def test_a_team_may_be_many() -> None:
     suggest = Suggester(
         ["R:VERB:SVA", "R:VERB:SVA =has", "R:DET =a", "R:DET =an"], ["he", "people"]
