@@ -265,6 +265,7 @@ Could you [borrow|lend] me a book?
 I [have|am] 22 years old, and I [have|am] 22 years, too.
 """
 RIGHT = """
+We use the and and or operators of the language.
 She has gone home, and what she had comes from him.
 We are kind of have to go.
 He avoids tomatoes, and they enjoyed to the full what they had.
