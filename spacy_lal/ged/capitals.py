@@ -40,21 +40,8 @@ _THINGS = (
 )
 THINGS = frozenset(_THINGS.split())
 """Words before which a name may have a small letter: "french fries"."""
-SMALL = {
-    "the",
-    "they",
-    "it",
-    "this",
-    "these",
-    "she",
-    "we",
-    "because",
-    "there",
-    "are",
-    "was",
-    "were",
-}
-SMALL |= {"but", "that"}
+_PLAIN = "the they it this these she we because there are was were but that"
+SMALL = frozenset(_PLAIN.split())
 """Words that have a capital next to never between small words: "He" may be God, or helium."""
 
 

@@ -24,16 +24,8 @@ ORTHOGRAPHY = "R:ORTH"
 """Type of capitals, and of two words written as one, whatever made the correction."""
 SPELLING = "R:SPELL"
 """Type of a misspelling, whatever else the word may be."""
-OF_WORDS = {
-    "R:MORPH",
-    "R:NOUN",
-    "R:NOUN:NUM",
-    "R:VERB",
-    "R:VERB:FORM",
-    "R:VERB:SVA",
-    "R:VERB:TENSE",
-}
-OF_WORDS |= {"R:ADJ", "R:ADV", "R:OTHER", "R:PREP"}
+_OF_WORDS = "MORPH NOUN NOUN:NUM VERB VERB:FORM VERB:SVA VERB:TENSE ADJ ADV OTHER PREP"
+OF_WORDS = frozenset(f"R:{kind}" for kind in _OF_WORDS.split())
 """Types of one wrong word, which a misspelling may be taken for."""
 INFLECTED = {"VERB", "NOUN"}
 """Kinds of errors in forms of one word."""
