@@ -19,7 +19,7 @@ _ABBREVIATED = (
 )
 ABBREVIATED = frozenset(_ABBREVIATED.split())
 """Words before a dot that needn't end a sentence."""
-CALL = re.compile(r"[^\W\d]\w*\((?!e?s\))[^()\s]*\)")
+CALL = re.compile(r"(?<!\w)[^\W\d]\w{,40}\((?!e?s\))[^()\s]{,80}\)")
 """A call of a program's function, as "range(i)"; no "error(s)"."""
 NEAR = 12
 """Letters before a call within which a letter is a variable."""
@@ -63,13 +63,14 @@ def with_right_capitals(doc: Doc) -> dict[int, str]:
 def words_of_code(doc: Doc) -> list[int]:
     """Return the tokens of calls of functions, and letters near them, as the first "i" of "for i in
     range(i)": they are right."""
-    near = [(call.start(), call.end()) for call in CALL.finditer(doc.text)]
-    return [
-        token.i
-        for token in doc
-        for start, end in near
-        if (start if len(token) > 1 else start - NEAR) <= token.idx < end
-    ]
+    calls = [call.span() for call in CALL.finditer(doc.text)]
+    found, k = [], 0
+    for token in doc if calls else ():
+        while k < len(calls) and calls[k][1] <= token.idx:
+            k += 1
+        if k < len(calls) and calls[k][0] - (NEAR if len(token) == 1 else 0) <= token.idx:
+            found.append(token.i)
+    return found
 
 
 def _is_small_name(token: Token) -> bool:
