@@ -1,12 +1,12 @@
 """English words with a small letter where a capital must stand, or with a capital that is wrong."""
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from spacy.tokens import Doc, Token
 
 from ..batching.sentences import sentence_starts
+from .calls import CALL
 
 FINAL = {".", "?", "!"}
 """Tokens that end a sentence."""
@@ -19,10 +19,6 @@ _ABBREVIATED = (
 )
 ABBREVIATED = frozenset(_ABBREVIATED.split())
 """Words before a dot that needn't end a sentence."""
-CALL = re.compile(r"(?<!\w)[^\W\d]\w{,40}\((?!e?s\))[^()\s]{,80}\)")
-"""A call of a program's function, as "range(i)"; no "error(s)"."""
-NEAR = 12
-"""Letters before a call within which a letter is a variable."""
 _NAMES = """
 monday tuesday wednesday thursday friday saturday sunday january february april june july september
 october november december christmas africa african america american americans arabic asia asian
@@ -60,31 +56,14 @@ def with_right_capitals(doc: Doc) -> dict[int, str]:
     return found
 
 
-def words_of_code(doc: Doc) -> list[int]:
-    """Return the tokens of calls of functions, and letters near them, as the first "i" of "for i in
-    range(i)": they are right."""
-    calls = [call.span() for call in CALL.finditer(doc.text)]
-    found, k = [], 0
-    for token in doc if calls else ():
-        while k < len(calls) and calls[k][1] <= token.idx:
-            k += 1
-        if k < len(calls) and calls[k][0] - (NEAR if len(token) == 1 else 0) <= token.idx:
-            found.append(token.i)
-    return found
-
-
 def _is_small_name(token: Token) -> bool:
     """Whether a name has a small letter, and stands for itself: no "#london", "french fries"."""
     if token.text not in NAMES:
         return False
     before, behind = token.doc[max(0, token.i - 2) : token.i], token.doc[token.i + 1 :][:1]
-    if (
-        before
-        and not before[-1].is_alpha
-        and not before[-1].whitespace_
-        and not before[-1].is_quote
-    ):
-        return before[-1].is_space or before[-1].is_bracket
+    joined = before and not before[-1].whitespace_ and not before[-1].is_alpha
+    if joined and not (before[-1].is_quote or before[-1].is_bracket or before[-1].is_space):
+        return False
     return behind.text not in THINGS and before.text.lower() not in {"plaster of", "gum"}
 
 

@@ -20,6 +20,7 @@ from spacy.training import Example, validate_examples, validate_get_examples
 from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d
 
+from ..annotations.escapes import plain_doc
 from ..annotations.grammar_errors import (
     CORRECT,
     EDIT,
@@ -41,7 +42,8 @@ from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, count, same_tokens
 from ..trees.brackets import plain_word
 from .articles import article_forms
-from .capitals import with_right_capitals, words_of_code
+from .calls import words_of_code
+from .capitals import with_right_capitals
 from .contractions import without_apostrophe
 from .edits import edits_of
 from .ngrams import NgramCounts, evidence
@@ -265,7 +267,8 @@ class ErrorDetector(WeightsPipe):
             wrong = doc_probabilities[:, 1:].copy()
             ruled: list[Phrase] = []
             if suggest is not None and suggest.english:
-                wrong[words_of_code(doc)] = 0.0
+                plain = plain_doc(doc)
+                wrong[words_of_code(plain)] = 0.0
                 # these need no probabilities
                 forms = article_forms(doc)
                 wrong[numpy.ix_([*forms], suggest.articles)] = 0.0
@@ -277,7 +280,7 @@ class ErrorDetector(WeightsPipe):
                 phrases = list(wrong_phrases(doc))
                 ruled += phrases
                 taken = {i for phrase in ruled for i in range(phrase.start, phrase.end)}
-                capitals = with_right_capitals(doc).items()
+                capitals = with_right_capitals(plain).items()
                 ruled += (Phrase(i, i + 1, ORTHOGRAPHY, w) for i, w in capitals if i not in taken)
                 # where "to" is missing, "explain" is right
                 before = [p.start - 1 for p in ruled if p.start and is_missing(p.type)]

@@ -58,7 +58,6 @@ class Suggester:
         self.articles = [k for k, (_, edit) in enumerate(self.labels) if edit in {"=a", "=an"}]
         self.rank = {word: k for k, word in enumerate(words)}
         self.letters = letters_of(words[:MOST_FREQUENT])
-        self.known = self.rank, self.letters
         self.corrects = any(edit for _, edit in self.labels)
         # insertions before a word, and what stands in its place
         self.of = {
@@ -114,7 +113,8 @@ class Suggester:
                 types[i] = makes.get(known[0].text, type)
                 if known[0].text.replace(" ", "").lower() == words[i].lower():
                     types[i] = ORTHOGRAPHY
-            if self.english and types[i] in OF_WORDS and misspelt(words[i : i + 1], *self.known):
+            other = self.english and types[i] in OF_WORDS
+            if other and misspelt(words[i : i + 1], self.rank, self.letters):
                 types[i] = SPELLING
         return found, seconds
 

@@ -3,6 +3,7 @@ for each task (Strubell et al. 2018, eq. 7)."""
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any, NamedTuple, cast
 
 import numpy
@@ -133,8 +134,8 @@ class LisaGold(WordGold):
         self.roles = {name: k for k, name in enumerate(cfg["roles"])}
         self.allowed = allowed_joint_labels(cfg["joint"], cfg["tags"])
         found = [
-            None if k < len(taught) and taught[k] else gold_frames(example, spans_key)
-            for k, example in enumerate(examples)
+            None if by_teacher else gold_frames(example, spans_key)
+            for example, by_teacher in zip(examples, taught or repeat(False), strict=False)
         ]
         # BIO labels of first words
         self.role_counts = Counter(

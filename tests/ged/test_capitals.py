@@ -6,7 +6,7 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from spacy_lal.ged.capitals import with_right_capitals, words_of_code
+from spacy_lal.ged.capitals import with_right_capitals
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +49,3 @@ def test_given_sentences(english: Language) -> None:
     words = text.split()
     doc = spacy.tokens.Doc(english.vocab, words=words, sent_starts=[k == 0 for k in range(15)])
     assert with_right_capitals(doc) == {0: "So", 5: "The"}
-
-
-def test_words_of_code(english: Language) -> None:
-    doc = english("I write for i in range(i) each day, with few error(s) as i see it.")
-    # one token or more, as the tokenizer likes
-    assert "".join(doc[i].text for i in words_of_code(doc)) == "irange(i)"
