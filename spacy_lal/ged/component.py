@@ -48,7 +48,6 @@ from .contractions import without_apostrophe
 from .edits import edits_of
 from .ngrams import NgramCounts, evidence
 from .phrases import Phrase, straight, wrong_phrases
-from .spelling import misspelt
 from .suggestions import ORTHOGRAPHY, Suggester
 
 _EMBEDDING = {"@architectures": "spacy-lal.WordAffixEmbed.v1", "word_width": 128, "affix_width": 32}
@@ -100,7 +99,7 @@ class ErrorDetector(WeightsPipe):
     error_cooccurrence: how much the most probable error of a sentence raises the probability of its
         other tokens (see `with_cooccurrence`); 0: the model's own probabilities.
     misspelling_odds: by how much the odds grow that a word is wrong which isn't among the right
-        words, but like one of them (see `misspelt`); 1: the model's own probabilities.
+        words, but like one of them (see `RightWords`); 1: the model's own probabilities.
     ngram_evidence: how much counts of n-grams, if the detector has any, change the probability of
         words that may be wrong (see `evidence`); 0: not at all, 1: as fitted for English.
     """
@@ -297,7 +296,7 @@ class ErrorDetector(WeightsPipe):
                 starts = sentence_starts(doc, "split")
                 errors = with_cooccurrence(errors, starts, self.error_cooccurrence)
             if suggest is not None and self.misspelling_odds > 1 and spelling:
-                at = misspelt(words, suggest.rank, suggest.letters)
+                at = suggest.right.misspelt(words)
                 wrong[at, spelling[0]] += raised(own[at], self.misspelling_odds) - own[at]
                 errors[at] = raised(errors[at], self.misspelling_odds)
             judged.append((words, spaces, wrong, ruled, errors))

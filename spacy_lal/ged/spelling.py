@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
 from math import log2
 
 from ..artificial_errors.english import plural
@@ -15,6 +17,8 @@ PLAIN = 4
 """Letters of the shortest word that is wrong if no list has it."""
 COMMON = 2000
 """Number of words so frequent that a learner may write two of them as one."""
+KEPT = 1 << 13
+"""Number of words of which is kept what they are like."""
 UNLIKE = 6.0
 """How many times as frequent a word is, as a power of two, that is as likely as one with a letter
 less in another place."""
@@ -29,40 +33,64 @@ def letters_of(words: Sequence[str]) -> frozenset[str]:
     return LETTERS | {letter for letter, count in counts.items() if 1000 * count >= len(words)}
 
 
-def spelled(
-    word: str,
-    ranks: Mapping[str, int],
-    letters: Collection[str] = LETTERS,
-    *,
-    english: bool = False,
-) -> str | None:
-    """Return the most likely right word for a misspelling; None if the word is right or like no
-    other.
+class RightWords:
+    """The right words of a language, by which misspellings are known.
 
-    ranks: right words in small letters, the most frequent 0. A word that differs by one letter goes
-    before those that differ by two. Doubled letters, swapped ones and vowels are the likeliest
-    slips, and the first letter is seldom wrong. english: whether English plurals ("churchs") are
-    looked for first, and two frequent words without the space between them before words that differ
-    by two letters.
+    words: the most frequent first. letters: those that misspellings have. What a word is like is
+    kept: the same misspellings come again.
     """
-    lower = word.lower()
-    if lower in ranks or not SHORTEST <= len(word) <= LONGEST or not word.isalpha():
+
+    def __init__(self, words: Sequence[str], letters: Collection[str] = LETTERS) -> None:
+        self.ranks = {word: rank for rank, word in enumerate(words)}
+        self.letters = letters
+        self._like = lru_cache(maxsize=KEPT)(self._near)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.ranks
+
+    def spelled(self, word: str, *, english: bool = False) -> str | None:
+        """Return the most likely right word for a misspelling; None if the word is right or like no
+        other.
+
+        A word that differs by one letter goes before those that differ by two. Doubled letters,
+        swapped ones and vowels are the likeliest slips, and the first letter is seldom wrong.
+        english: whether English plurals ("churchs") are looked for first, and two frequent words
+        without the space between them before words that differ by two letters.
+        """
+        lower, ranks = word.lower(), self.ranks
+        if lower in ranks or not SHORTEST <= len(word) <= LONGEST or not word.isalpha():
+            return None
+        if (
+            english
+            and lower[-1] == "s"
+            and lower[:-1] in ranks
+            and (many := plural(lower[:-1])) in ranks
+        ):
+            return many.capitalize() if word[0].isupper() else many
+        for slips in (1, 2):
+            if known := self._like(lower, slips):
+                best = min(known, key=lambda one: (_cost(lower, one) + log2(ranks[one] + 2), one))
+                return best.capitalize() if word[0].isupper() else best
+            if english and slips == 1 and (two := _parted(lower, ranks)):
+                return two.capitalize() if word[0].isupper() else two
         return None
-    if (
-        english
-        and lower[-1] == "s"
-        and lower[:-1] in ranks
-        and (many := plural(lower[:-1])) in ranks
-    ):
-        return many.capitalize() if word[0].isupper() else many
-    for near in similar(lower, letters):
-        if known := near & ranks.keys():
-            best = min(known, key=lambda one: (_cost(lower, one) + log2(ranks[one] + 2), one))
-            return best.capitalize() if word[0].isupper() else best
-        if english and (two := _parted(lower, ranks)):
-            return two.capitalize() if word[0].isupper() else two
-        english = False
-    return None
+
+    def misspelt(self, words: Sequence[str]) -> list[int]:
+        """Return the indices of words that are like a right word, but none. Names, acronyms and
+        foreign words, by their letters, are not among them."""
+        return [
+            i
+            for i, word in enumerate(words)
+            if len(word) >= PLAIN
+            and word.islower()
+            and all(letter in self.letters for letter in word)
+            and self.spelled(word) is not None
+        ]
+
+    def _near(self, word: str, slips: int) -> frozenset[str]:
+        """Return the right words that differ from a word by so many slips."""
+        near = next(islice(similar(word, self.letters), slips - 1, None))
+        return frozenset(near & self.ranks.keys())
 
 
 def _parted(word: str, ranks: Mapping[str, int]) -> str | None:
@@ -76,21 +104,6 @@ def _parted(word: str, ranks: Mapping[str, int]) -> str | None:
         if max(ranks.get(a, COMMON), ranks.get(b, COMMON)) < COMMON
     ]
     return min(pairs)[1] if pairs else None
-
-
-def misspelt(
-    words: Sequence[str], ranks: Mapping[str, int], letters: Collection[str] = LETTERS
-) -> list[int]:
-    """Return the indices of words that are like a right word, but none. Names, acronyms and foreign
-    words, by their letters, are not among them."""
-    return [
-        i
-        for i, word in enumerate(words)
-        if len(word) >= PLAIN
-        and word.islower()
-        and all(letter in letters for letter in word)
-        and spelled(word, ranks, letters) is not None
-    ]
 
 
 def similar(word: str, letters: Collection[str] = LETTERS) -> Iterator[set[str]]:

@@ -10,7 +10,7 @@ from ..formats.edit_kinds import related
 from .articles import with_articles
 from .capitals import NAMES
 from .edits import PAIRS, SWAP, edited
-from .spelling import letters_of, misspelt, spelled
+from .spelling import RightWords, letters_of
 
 MOST = 3
 """Most suggestions for an error."""
@@ -56,8 +56,7 @@ class Suggester:
         # other languages have no "an"
         self.english = {"=a", "=an"} <= {edit for _, edit in self.labels}
         self.articles = [k for k, (_, edit) in enumerate(self.labels) if edit in {"=a", "=an"}]
-        self.rank = {word: k for k, word in enumerate(words)}
-        self.letters = letters_of(words[:MOST_FREQUENT])
+        self.right = RightWords(words, letters_of(words[:MOST_FREQUENT]))
         self.corrects = any(edit for _, edit in self.labels)
         # insertions before a word, and what stands in its place
         self.of = {
@@ -114,7 +113,7 @@ class Suggester:
                 if known[0].text.replace(" ", "").lower() == words[i].lower():
                     types[i] = ORTHOGRAPHY
             other = self.english and types[i] in OF_WORDS
-            if other and misspelt(words[i : i + 1], self.rank, self.letters):
+            if other and self.right.misspelt(words[i : i + 1]):
                 types[i] = SPELLING
         return found, seconds
 
@@ -123,7 +122,7 @@ class Suggester:
         if not before or not before[-1].istitle():
             return False
         inside = len(before) > 1 and before[-2][-1:].isalnum()
-        return inside or before[-1].lower() in NAMES or before[-1].lower() not in self.rank
+        return inside or before[-1].lower() in NAMES or before[-1].lower() not in self.right
 
     def _text(self, words: Sequence[str], at: int, type: str, edit: str) -> str | None:
         word = words[at]
@@ -135,10 +134,10 @@ class Suggester:
         if not type.endswith(("SPELL", "INFL")):
             return None
         lower = word.lower()
-        undone = lower[:2] == "un" and lower.endswith(("ed", "ing")) and lower[2:] in self.rank
+        undone = lower[:2] == "un" and lower.endswith(("ed", "ing")) and lower[2:] in self.right
         if self.english and undone:
             return None  # "unaccelerated": no list has them all
-        text = spelled(word, self.rank, self.letters, english=self.english)
+        text = self.right.spelled(word, english=self.english)
         # a name that isn't among the words is like some of them
         named = self.english and word.istitle() and at and words[at - 1][-1:].isalnum()
         return text if text is None or not named or text.lower() in NAMES else None
@@ -146,11 +145,11 @@ class Suggester:
     def _fits(self, word: str, made: str, type: str) -> bool:
         """Whether another ending makes a known word, and of verbs and nouns a form of the same."""
         new = made.lower()
-        if len(new) < 2 or (new.isalpha() and new not in self.rank):
+        if len(new) < 2 or (new.isalpha() and new not in self.right):
             return False
         if self.english and word.lower() in (new + "ed", new + "ing") and _CUT.fullmatch(new):
             # "hoping" is a form of "hope": the consonant of "hop" would double
-            return new + "e" not in self.rank
+            return new + "e" not in self.right
         return not set(type.split(":")) & INFLECTED or related(word.lower(), new)
 
 

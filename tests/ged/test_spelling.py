@@ -6,13 +6,13 @@ from random import Random
 
 import pytest
 
-from spacy_lal.ged.spelling import misspelt, similar, spelled
+from spacy_lal.ged.spelling import RightWords, similar
 
 WORDS = [
     *("the", "later", "house", "friend", "letter", "receive", "monday", "necessary"),
     *("mouse", "horse", "their"),
 ]
-RANKS = {word: k * 40 for k, word in enumerate(WORDS)}
+RIGHT = RightWords(WORDS)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ RANKS = {word: k * 40 for k, word in enumerate(WORDS)}
     ],
 )
 def test_words_by_hand(word: str, right: str | None) -> None:
-    assert spelled(word, RANKS) == right
+    assert RIGHT.spelled(word) == right
 
 
 def test_similar_strings_by_all_pairs() -> None:
@@ -57,7 +57,7 @@ def test_similar_strings_by_all_pairs() -> None:
 
 def test_words_that_no_list_has() -> None:
     words = ["The", "leter", "Leter", "their", "l3ter", "thier", "te", "xyzzy", "leterś"]
-    assert misspelt(words, RANKS) == [1, 5]
+    assert RIGHT.misspelt(words) == [1, 5]
 
 
 @pytest.mark.parametrize(
@@ -71,13 +71,13 @@ def test_words_that_no_list_has() -> None:
 )
 def test_two_words_as_one(word: str, right: str | None) -> None:
     """After words that differ by one letter; without `parts` there are none."""
-    ranks = {"good": 0, "friend": 1, "i": 2, "have": 3}
-    assert spelled(word, ranks, english=True) == right
-    assert " " not in (spelled(word, ranks) or "")
+    words = RightWords(["good", "friend", "i", "have"])
+    assert words.spelled(word, english=True) == right
+    assert " " not in (words.spelled(word) or "")
 
 
 def test_plurals_are_looked_for_first() -> None:
-    ranks = {"church": 0, "churches": 1, "city": 2, "cities": 3, "dog": 4, "dogs": 5}
+    words = RightWords(["church", "churches", "city", "cities", "dog", "dogs"])
     for word, right in {"churchs": "churches", "Citys": "Cities", "dogss": "dogs"}.items():
-        assert spelled(word, ranks, english=True) == right
-    assert spelled("churchs", ranks) == "church"
+        assert words.spelled(word, english=True) == right
+    assert words.spelled("churchs") == "church"
