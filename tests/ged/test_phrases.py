@@ -265,20 +265,27 @@ Could you [borrow|lend] me a book?
 I [have|am] 22 years old, and I [have|am] 22 years, too.
 It lasts [forty five|forty-five] minutes; I like their [life style|lifestyle].
 [Further more|Furthermore], [some body|somebody] has told [every thing|everything] to us.
-She wore [make up|make-up]. We sell clothes, [make up|make-up] and [make up|make-up], hairstyles. They make up stories.
+She wore [make up|make-up]. We sell clothes, [make up|make-up] and [make up|make-up], hairstyles.
+They make up stories.
 [Your|Yours] sincerely.
-I would appreciate [if|it if] you came. We thank [for|you for] your letter. It is late because [is|it is] very far.
+I would appreciate [if|it if] you came. We thank [for|you for] your letter.
+It is late because [is|it is] very far.
 I use [internet|the internet] every day, and we [do|go] shopping there. We slept in [tent|a tent].
 We love [the|] nature. We had [a|] dinner with him in [a|] free time and talked all [the|] day.
-He is good [in|at] sports, and we look forward [for|to] it. I look forward [hearing|to hearing] it. I look forward to hearing [you|from you] soon.
+He is good [in|at] sports, and we look forward [for|to] it. I look forward [hearing|to hearing] it.
+I look forward to hearing [you|from you] soon.
 [In|] these days people ask the reason [of|for] this.
-It was very [exiting|exciting], and I was so [exited|excited] about it on the [worse|worst] day. He is exiting the room.
-I bought [cloths|clothes] in a [cloth|clothes] shop near a [sport|sports] centre with all [kind|kinds] of things.
+It was very [exiting|exciting], and I was so [exited|excited] about it on the [worse|worst] day.
+He is exiting the room.
+I bought [cloths|clothes] in a [cloth|clothes] shop.
+We met near a [sport|sports] centre with all [kind|kinds] of things.
 He is twenty [year|years] old. Have you any [complains|complaints]? I wait for your [replay|reply].
 I [will|would] like to know it. I want to [complaint|complain], and I [use|used] to live here.
 All [this|these] are mine, and [this|these] two rooms are big. This two-day trip is short.
-[As a conclusion|In conclusion], we have [many|much] homework and I [though|thought] it was the [hole|whole] day, in a [hole|whole] week.
-We like [the|] modern technology. She won the first [price|prize] in it. I was very [disappoint|disappointed] by it, and my [parent's|parents] are here.
+[As a conclusion|In conclusion], we have [many|much] homework.
+They ate and I [though|thought] it was the [hole|whole] day, in a [hole|whole] week.
+We like [the|] modern technology. She won the first [price|prize] in it.
+I was very [disappoint|disappointed] by it, and my [parent's|parents] are here.
 """
 RIGHT = """
 We use the and and or operators of the language.
