@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import islice
 from math import log2
 
@@ -43,7 +42,7 @@ class RightWords:
     def __init__(self, words: Sequence[str], letters: Collection[str] = LETTERS) -> None:
         self.ranks = {word: rank for rank, word in enumerate(words)}
         self.letters = letters
-        self._like = lru_cache(maxsize=KEPT)(self._near)
+        self._kept: dict[tuple[str, int], frozenset[str]] = {}
 
     def __contains__(self, word: object) -> bool:
         return word in self.ranks
@@ -68,7 +67,7 @@ class RightWords:
         ):
             return many.capitalize() if word[0].isupper() else many
         for slips in (1, 2):
-            if known := self._like(lower, slips):
+            if known := self._near(lower, slips):
                 best = min(known, key=lambda one: (_cost(lower, one) + log2(ranks[one] + 2), one))
                 return best.capitalize() if word[0].isupper() else best
             if english and slips == 1 and (two := _parted(lower, ranks)):
@@ -89,8 +88,12 @@ class RightWords:
 
     def _near(self, word: str, slips: int) -> frozenset[str]:
         """Return the right words that differ from a word by so many slips."""
-        near = next(islice(similar(word, self.letters), slips - 1, None))
-        return frozenset(near & self.ranks.keys())
+        if (found := self._kept.get((word, slips))) is None:
+            if len(self._kept) >= KEPT:
+                self._kept.clear()
+            near = next(islice(similar(word, self.letters), slips - 1, None))
+            found = self._kept[word, slips] = frozenset(near & self.ranks.keys())
+        return found
 
 
 def _parted(word: str, ranks: Mapping[str, int]) -> str | None:
