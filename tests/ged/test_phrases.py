@@ -264,7 +264,7 @@ It is nice, [specially|especially] in summer.
 Could you [borrow|lend] me a book?
 I [have|am] 22 years old, and I [have|am] 22 years, too.
 It lasts [forty five|forty-five] minutes; I like their [life style|lifestyle].
-[Further more|Furthermore], [some body|somebody] has told [every thing|everything] to us.
+[Further more|Furthermore], [some body|somebody] knows [every thing|everything] about us.
 She wore [make up|make-up]. We sell clothes, [make up|make-up] and [make up|make-up], hairstyles.
 They make up stories.
 [Your|Yours] sincerely.
@@ -277,7 +277,7 @@ I look forward to hearing [you|from you] soon.
 [In|] these days people ask the reason [of|for] this.
 It was very [exiting|exciting], and I was so [exited|excited] about it on the [worse|worst] day.
 He is exiting the room.
-I bought [cloths|clothes] in a [cloth|clothes] shop.
+I wear [cloths|clothes] of a [cloth|clothes] shop.
 We met near a [sport|sports] centre with all [kind|kinds] of things.
 He is twenty [year|years] old. Have you any [complains|complaints]? I wait for your [replay|reply].
 I [will|would] like to know it. I want to [complaint|complain], and I [use|used] to live here.
@@ -289,6 +289,13 @@ I was very [disappoint|disappointed] by it, and my [parent's|parents] are here.
 """
 RIGHT = """
 We use the and and or operators of the language.
+No body was found, and every body has a mass. In those days people walked. They live in tent cities.
+Your sincerely held beliefs are your own, as are your truly good friends.
+We asked about the nature and the cause. I saw the good in it, and it is good in that I learn.
+Take a clean cloth and some cloth to make a dress. We are all kind of tired.
+The match went to a replay. As a conclusion to the day, they sang. There are many traffic lights.
+There was interest in it, and what costs most are interest and fees. They felt surprise at it.
+They gave a first price of two pounds for twenty one-day courses. I pay for phone and internet.
 She has gone home, and what she had comes from him.
 We are kind of have to go.
 He avoids tomatoes, and they enjoyed to the full what they had.
