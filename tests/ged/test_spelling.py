@@ -70,7 +70,7 @@ def test_words_that_no_list_has() -> None:
     ],
 )
 def test_two_words_as_one(word: str, right: str | None) -> None:
-    """After words that differ by one letter; without `parts` there are none."""
+    """After words that differ by one letter; only in English."""
     words = RightWords(["good", "friend", "i", "have"])
     assert words.spelled(word, english=True) == right
     assert " " not in (words.spelled(word) or "")
