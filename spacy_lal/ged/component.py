@@ -61,8 +61,10 @@ CONTRACTION, ARTICLE, SPELLING = "R:CONTR", "R:DET", "R:SPELL"
 """Types of a contraction without its apostrophe, of "a" before a vowel, and of a misspelling."""
 DOUBT = 0.05
 """Probability up to which an error doesn't affect the sentence's other words."""
-SILENCING = {"R:ADJ:FORM", "R:VERB", "R:VERB:FORM", "R:WO", "U:VERB"}
+SILENCING = {"R:ADJ:FORM", "R:PART", "R:VERB", "R:VERB:FORM", "R:WO", "U:PART", "U:VERB"}
 """Types of wrong phrases whose neighbours are right."""
+NEAR = 6
+"""How many words behind a noun may be its verb."""
 CERTAIN = 1.0 - 1e-9
 """Largest probability for odds, which would be infinite at 1."""
 SUSPECT = 0.1
@@ -288,6 +290,10 @@ class ErrorDetector(WeightsPipe):
                 of_form = [p for p in phrases if p.type in SILENCING]
                 beside = [i for p in of_form for i in (p.start - 1, p.end) if 0 <= i < len(doc)]
                 wrong[beside] = 0.0
+                # "informations was" is right when "information" stands there
+                ones = [p for p in phrases if p.right and words[p.start] == p.right + "s"]
+                near = [i for p in ones for i in range(p.end, min(p.end + NEAR, len(doc)))]
+                wrong[[i for i in near if words[i] in ("is", "was", "has")]] = 0.0
             # as precise as a threshold, which may lie between two scores
             errors = wrong.sum(1).astype(numpy.float64)
             errors[spaces] = 0.0

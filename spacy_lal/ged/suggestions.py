@@ -39,6 +39,14 @@ PERSONS = (
 """English pronouns: one may stand for another of its person."""
 SUBJECTS = {"myself": "i", "yourself": "you", "yourselves": "you", "ourselves": "we"}
 """Reflexives, and a word that must stand before them."""
+OBJECTS = {"me", "him", "us", "them"}
+"""Pronouns for which "that" doesn't stand."""
+NEVER_BEHIND = {
+    "i": {"are", "has", "is"},
+    **dict.fromkeys(("he", "she", "it"), {"am", "are"}),
+    **dict.fromkeys(("we", "they"), {"am", "has", "is"}),
+}
+"""Verbs that don't agree with a subject before them."""
 PLURAL = {"are", "were", "have"}
 """Forms that a team's or a company's name may have in British English."""
 PLURAL_OF_NAMES = 0.7
@@ -155,8 +163,11 @@ class Suggester:
 
 def _is_odd(words: Sequence[str], at: int, text: str) -> bool:
     """Whether a correction of an English word has another person's pronoun, a reflexive whose
-    subject isn't there, or no subjunctive ("whether it be")."""
+    subject isn't there, no subjunctive ("whether it be"), or the verb of another one ("it are")."""
     old, new = words[at].lower(), text.lower()
+    before = words[at - 1].lower() if at else ""
+    if new in NEVER_BEHIND.get(before, ()) or (old in OBJECTS and new == "that"):
+        return True
     if old == "be" and "whether" in {word.lower() for word in words[max(0, at - 3) : at]}:
         return True
     if old in _PERSON and new in _PERSON and _PERSON[old] != _PERSON[new]:

@@ -226,3 +226,15 @@ def test_what_is_odd_is_no_suggestion() -> None:
     found, _ = suggest(words, types, rows)
     # no other person, no reflexive without "I", no "us" of "used"
     assert {i: [of.text for of in made] for i, made in found.items()} == {0: ["you"], 3: ["use"]}
+
+
+def test_a_subject_decides_about_its_verb() -> None:
+    labels = ["R:VERB:SVA =are", "R:VERB:SVA =was", "R:PRON =that", "R:DET =a", "R:DET =an"]
+    suggest = Suggester(labels, [])
+    row = numpy.array([0.5, 0.3, 0.1, 0.0, 0.0], "float32")
+    words = ["it", "'s", "you", "is", "me"]
+    types = {1: "R:VERB:SVA", 3: "R:VERB:SVA", 4: "R:PRON"}
+    found, _ = suggest(words, types, numpy.stack([row] * 5))
+    # nor does "that" stand for "me"
+    first = {i: [of.text for of in made] for i, made in found.items()}
+    assert first == {1: ["was", "that"], 3: ["are", "was", "that"], 4: ["are", "was"]}

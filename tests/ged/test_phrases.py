@@ -286,8 +286,27 @@ All [this|these] are mine, and [this|these] two rooms are big. This two-day trip
 They ate and I [though|thought] it was the [hole|whole] day, in a [hole|whole] week.
 We like [the|] modern technology. She won the first [price|prize] in it.
 I was very [disappoint|disappointed] by it, and my [parent's|parents] are here.
+They let me [to|] stay, but let the rooms to students.
+She works [like|as] an engineer, and he works like a horse.
+The number of cars [have|has] grown, but the cars, a number of which have gone, are red.
+When I [will be|am] older, I will travel. When I will be home is unclear.
+You will [can|be able to] come. He is [elder|older] than us.
+I will call you when I [will|] arrive. Tell her when I will arrive.
+We are going [to|] home now, and do our best [for|] to win.
+Why [you are|are you] always late? Why [he can|can he] swim so well? Why you left is clear.
+I [no|don't] have time. No, I have no time.
+She is a very good [cooker|cook]. It is a good cooker.
+He has the same age [than|as] me. We met on the same day that he left.
+[i'am|I'm] here to see the [paparazzis|paparazzi]. Dear sir or [madame|madam],
+it was [wrote|written] by my aunt.
+The film was very [bored|boring], but she was bored.
+I wait [you|for you] at home. I am thinking [to buy|?] a car, and he was thinking to himself.
+He gave me [a|some] good advice. This is a good information desk.
+They [did|made] a big mistake.
 """
 RIGHT = """
+He was broke by 1990, and he is more an elder than a priest. It works like a driver. He was hid by the trees.
+They opened a new furniture and design store. When I will be back, I can not say.
 We use the and and or operators of the language.
 No body was found, and every body has a mass. In those days people walked. They live in tent cities.
 Your sincerely held beliefs are your own, as are your truly good friends.

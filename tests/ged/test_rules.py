@@ -76,6 +76,13 @@ def test_a_wrong_phrase_is_one_error() -> None:
     assert doc._.corrected == "we enjoy swimming explain to me the pear "
 
 
+def test_the_verb_of_a_noun_without_plural_is_right() -> None:
+    rows = [[0.0] * 5, [0.0] * 5, [0.0, 0.0, 0.0, 0.9, 0.0], [0.0] * 5]
+    (error,) = grammar_errors(found_in(detector(), ["the", "informations", "was", "new"], rows))
+    assert (error.span.text, error.suggestions) == ("informations", (("information", 1.0),))
+    assert error_scores(found_in(detector(), ["the", "letters", "was", "new"], rows))[2] > 0.8
+
+
 def test_edit_gives_a_detector_other_words(tmp_path: Path) -> None:
     nlp = detector()
     nlp.initialize(lambda: agreement_examples(nlp, 20))
