@@ -284,7 +284,8 @@ def test_train_kinds(project: Path, tmp_path: Path, run_here: Callable[..., str]
     pytest.importorskip("en_lal_sm", reason="pip install ./packages/en_lal_sm")
     write_bert(tmp_path, ["abcdefghijklmnopqrstuvwxyz.,"])
     text = tmp_path / "text.txt"
-    text.write_text("They have gone to the market because it was open.\nShe discussed it.\n" * 9)
+    lines = "They have gone to the market because it was open {0}.\nShe discussed it {0}.\n"
+    text.write_text("".join(map(lines.format, ["today", "here", "now", "again", "then", "so"])))
     templates = project / "projects/realec/pairs/training.txt"
     words, *kinds = templates.read_text().split("\n## ")
     known = ("agreement with", "missing articles", "verbs with and", "spelling", "right: subj")
@@ -296,13 +297,14 @@ def test_train_kinds(project: Path, tmp_path: Path, run_here: Callable[..., str]
         "projects/realec",
         data=str(TOY_GED / "train.tsv"),
         raw_text=str(text),
-        kinds_text=" --aside 3=corpus/kinds/edited-train.txt",
+        kinds_text=" --aside 30=corpus/kinds/edited-train.txt",
+        kinds_aside="3",
         encoder=str(tmp_path),
         kinds_begin="null",
         train_options=f"{FEW_STEPS} {ON_ENCODER}",
     )
     folder = project / "projects/realec"
-    assert len(read_docs(folder / "corpus/kinds/mixed/pairs.spacy")) > 4 * 60
+    assert len(read_docs(folder / "corpus/kinds/mixed/pairs.spacy")) > 4 * 120
     # the second leg has fewer corrections, and keeps the edits of the first
     for leg in ("kinds", "kinds-learners"):
         pipe = spacy.load(folder / f"training/{leg}/model-last").get_pipe("gec_detector")
