@@ -20,7 +20,6 @@ from spacy.training import Example, validate_examples, validate_get_examples
 from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d
 
-from ..annotations.escapes import plain_doc
 from ..annotations.grammar_errors import (
     CORRECT,
     EDIT,
@@ -28,7 +27,6 @@ from ..annotations.grammar_errors import (
     ERRORS_KEY,
     Correction,
     get_errors,
-    is_missing,
     set_errors,
     span_corrections,
     type_of,
@@ -41,14 +39,11 @@ from ..formats.files import read_text
 from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, count, same_tokens
 from ..trees.brackets import plain_word
-from .articles import article_forms
-from .calls import words_of_code
-from .capitals import with_right_capitals
-from .contractions import without_apostrophe
 from .edits import edits_of
 from .ngrams import NgramCounts, evidence
-from .phrases import Phrase, straight, wrong_phrases
-from .suggestions import ORTHOGRAPHY, Suggester
+from .phrases import Phrase, straight
+from .rules import judge_by_rules
+from .suggestions import SPELLING, Suggester
 
 _EMBEDDING = {"@architectures": "spacy-lal.WordAffixEmbed.v1", "word_width": 128, "affix_width": 32}
 DEFAULT_MODEL = {
@@ -57,14 +52,8 @@ DEFAULT_MODEL = {
 }
 """The model of a component whose config names none."""
 
-CONTRACTION, ARTICLE, SPELLING = "R:CONTR", "R:DET", "R:SPELL"
-"""Types of a contraction without its apostrophe, of "a" before a vowel, and of a misspelling."""
 DOUBT = 0.05
 """Probability up to which an error doesn't affect the sentence's other words."""
-SILENCING = {"R:ADJ:FORM", "R:PART", "R:VERB", "R:VERB:FORM", "R:WO", "U:PART", "U:VERB"}
-"""Types of wrong phrases whose neighbours are right."""
-NEAR = 6
-"""How many words behind a noun may be its verb."""
 CERTAIN = 1.0 - 1e-9
 """Largest probability for odds, which would be infinite at 1."""
 SUSPECT = 0.1
@@ -268,32 +257,7 @@ class ErrorDetector(WeightsPipe):
             wrong = doc_probabilities[:, 1:].copy()
             ruled: list[Phrase] = []
             if suggest is not None and suggest.english:
-                plain = plain_doc(doc)
-                wrong[words_of_code(plain)] = 0.0
-                # these need no probabilities
-                forms = article_forms(doc)
-                wrong[numpy.ix_([*forms], suggest.articles)] = 0.0
-                ruled += (
-                    Phrase(i, i + 1, ARTICLE, text) for i, text in forms.items() if text != words[i]
-                )
-                contractions = without_apostrophe(doc).items()
-                ruled += (Phrase(i, i + 1, CONTRACTION, text) for i, text in contractions)
-                phrases = list(wrong_phrases(doc))
-                ruled += phrases
-                taken = {i for phrase in ruled for i in range(phrase.start, phrase.end)}
-                capitals = with_right_capitals(plain).items()
-                ruled += (Phrase(i, i + 1, ORTHOGRAPHY, w) for i, w in capitals if i not in taken)
-                # where "to" is missing, "explain" is right
-                before = [p.start - 1 for p in ruled if p.start and is_missing(p.type)]
-                wrong[before] = 0.0
-                # what is wrong with a phrase isn't wrong with its neighbours
-                of_form = [p for p in phrases if p.type in SILENCING]
-                beside = [i for p in of_form for i in (p.start - 1, p.end) if 0 <= i < len(doc)]
-                wrong[beside] = 0.0
-                # "informations was" is right when "information" stands there
-                ones = [p for p in phrases if p.right and words[p.start] == p.right + "s"]
-                near = [i for p in ones for i in range(p.end, min(p.end + NEAR, len(doc)))]
-                wrong[[i for i in near if words[i] in ("is", "was", "has")]] = 0.0
+                ruled = judge_by_rules(doc, wrong, suggest.articles)
             # as precise as a threshold, which may lie between two scores
             errors = wrong.sum(1).astype(numpy.float64)
             errors[spaces] = 0.0

@@ -42,9 +42,8 @@ SUBJECTS = {"myself": "i", "yourself": "you", "yourselves": "you", "ourselves": 
 OBJECTS = {"me", "him", "us", "them"}
 """Pronouns for which "that" doesn't stand."""
 NEVER_BEHIND = {
-    "i": {"are", "has", "is"},
-    **dict.fromkeys(("he", "she", "it"), {"am", "are"}),
-    **dict.fromkeys(("we", "they"), {"am", "has", "is"}),
+    **{"i": {"are", "has", "is"}, "we": {"am", "has", "is"}, "they": {"am", "has", "is"}},
+    **{"he": {"am", "are"}, "she": {"am", "are"}, "it": {"am", "are"}},
 }
 """Verbs that don't agree with a subject before them."""
 PLURAL = {"are", "were", "have"}

@@ -305,7 +305,8 @@ He gave me [a|some] good advice. This is a good information desk.
 They [did|made] a big mistake.
 """
 RIGHT = """
-He was broke by 1990, and he is more an elder than a priest. It works like a driver. He was hid by the trees.
+He was broke by 1990, and he is more an elder than a priest. It works like a driver.
+He was hid by the trees.
 They opened a new furniture and design store. When I will be back, I can not say.
 We use the and and or operators of the language.
 No body was found, and every body has a mass. In those days people walked. They live in tent cities.
