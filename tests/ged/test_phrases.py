@@ -288,7 +288,7 @@ We like [the|] modern technology. She won the first [price|prize] in it.
 I was very [disappoint|disappointed] by it, and my [parent's|parents] are here.
 They let me [to|] stay, but let the rooms to students.
 She works [like|as] an engineer, and he works like a horse.
-The number of cars [have|has] grown, but the cars, a number of which have gone, are red.
+The number of cars [have|has] increased, but the cars, a number of which have gone, are red.
 When I [will be|am] older, I will travel. When I will be home is unclear.
 You will [can|be able to] come. He is [elder|older] than us.
 I will call you when I [will|] arrive. Tell her when I will arrive.
