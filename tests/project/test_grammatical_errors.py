@@ -222,8 +222,7 @@ def weights_of(pipeline: Path) -> list[torch.Tensor]:
 
 @pytest.mark.slow
 def test_make_en_lal_ged_md(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
-    """Artificial errors, then learners', on a small encoder, and a threshold that suits four kinds
-    of edited text."""
+    """Artificial errors, then learners', on a small encoder, and a threshold by edited news."""
     pytest.importorskip("transformers")
     write_bert(tmp_path, ["abcdefghijklmnopqrstuvwxyz.,"])
     text = tmp_path / "text.txt"
