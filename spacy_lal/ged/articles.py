@@ -12,7 +12,7 @@ VOWEL = re.compile(
     r"[FHLMNRSX](?![A-Za-z])|[FHLMNRSX][B-DF-HJ-NP-TV-Z][A-Z]?(?![A-Za-z])|x-|EU\b"
     # no vowels: a one-way street, a union, a UN report, a user
     r"|(?!U(?![a-z])[A-Z.-]{1,3}(?!\w)|(?i:one(?!r)|once|eu|ewe|una[nm]im|uni(?![nmd])|us[aeu]"
-    r"|ut[aeio]|ur[aei]n|uru|ubi|uf|ug[ao]n|uk)|U(?!\w))"
+    r"|ut[aeio]|ur[aei]n|uru|ubi|uf|ug[ao]n|uk|uy)|U(?!\w))"
     r"(?i:[aeiouàáâäåæèéêëìíîïòóôöøùúûü])"
     r"|(?i:hour|honest|honou?r|heir)"
     r"|8|1[18](?!\d)|18\d\d(?!\d)"

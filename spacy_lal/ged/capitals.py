@@ -5,7 +5,6 @@ from itertools import pairwise
 
 from spacy.tokens import Doc, Token
 
-from ..batching.sentences import sentence_starts
 from .calls import CALL
 
 FINAL = {".", "?", "!"}
@@ -41,16 +40,17 @@ SMALL = frozenset(_PLAIN.split())
 """Words that have a capital next to never between small words: "He" may be God, or helium."""
 
 
-def with_right_capitals(doc: Doc) -> dict[int, str]:
+def with_right_capitals(doc: Doc, starts: Sequence[int]) -> dict[int, str]:
     """Return what should stand in the place of tokens: a capital at the start of a sentence that
-    ends as one, and of names; a small letter in plain words between small ones."""
+    ends as one, and of names; a small letter in plain words between small ones. starts: where
+    sentences begin."""
     words = [token for token in doc if not token.is_space]
-    starts = set(sentence_starts(doc, "split"))
-    found = {token.i: token.text.capitalize() for token in _small_starts(doc, words, starts)}
+    begins = set(starts)
+    found = {token.i: token.text.capitalize() for token in _small_starts(doc, words, begins)}
     found |= {token.i: token.text.capitalize() for token in words if _is_small_name(token)}
     for last, token, following in zip(words, words[1:], words[2:], strict=False):
         between = (_is_small(last) or last.text == ",") and _is_small(following)
-        apart = token.i > last.i + 1 or token.i in starts
+        apart = token.i > last.i + 1 or token.i in begins
         if between and token.is_title and token.lower_ in SMALL and not apart:
             found[token.i] = token.lower_
     return found

@@ -4,9 +4,8 @@ import base64
 import gzip
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable
 from functools import partial
-from itertools import pairwise
 from numbers import Real
 from pathlib import Path
 from typing import Any, Self, cast
@@ -38,9 +37,9 @@ from ..bridge.shim import naming, torch_shim
 from ..formats.files import read_text
 from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, count, same_tokens
-from ..trees.brackets import plain_word
 from .edits import edits_of
-from .ngrams import NgramCounts, evidence
+from .ngrams import NgramCounts
+from .odds import raised, weigh_ngrams, with_cooccurrence
 from .phrases import Phrase, straight
 from .rules import judge_by_rules
 from .suggestions import SPELLING, Suggester
@@ -51,13 +50,6 @@ DEFAULT_MODEL = {
     "layers": {"@architectures": "spacy-lal.BiLSTMLayers.v1", "tok2vec": _EMBEDDING},
 }
 """The model of a component whose config names none."""
-
-DOUBT = 0.05
-"""Probability up to which an error doesn't affect the sentence's other words."""
-CERTAIN = 1.0 - 1e-9
-"""Largest probability for odds, which would be infinite at 1."""
-SUSPECT = 0.1
-"""Probability above which n-grams count: below, they can make no word an error."""
 
 RIGHT, ANY = "right", " *"
 """Names of a correct token's label, and, behind a type, of all labels of that type."""
@@ -255,24 +247,25 @@ class ErrorDetector(WeightsPipe):
             spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
             words = [token.text for token in doc]
             wrong = doc_probabilities[:, 1:].copy()
+            starts = sentence_starts(doc, "split")
             ruled: list[Phrase] = []
             if suggest is not None and suggest.english:
-                ruled = judge_by_rules(doc, wrong, suggest.articles)
+                ruled = judge_by_rules(doc, starts, wrong, suggest)
             # as precise as a threshold, which may lie between two scores
             errors = wrong.sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
             own = errors
             if self.error_cooccurrence:
-                starts = sentence_starts(doc, "split")
                 errors = with_cooccurrence(errors, starts, self.error_cooccurrence)
             if suggest is not None and self.misspelling_odds > 1 and spelling:
                 at = suggest.right.misspelt(words)
                 wrong[at, spelling[0]] += raised(own[at], self.misspelling_odds) - own[at]
                 errors[at] = raised(errors[at], self.misspelling_odds)
-            judged.append((words, spaces, wrong, ruled, errors))
+            judged.append((words, starts, spaces, wrong, ruled, errors))
         if counts:
-            weigh_ngrams(docs, [errors for *_, errors in judged], self.ngram_evidence, counts)
-        for doc, (words, spaces, wrong, ruled, errors) in zip(docs, judged, strict=True):
+            texts = [(words, starts) for words, starts, *_ in judged]
+            weigh_ngrams(texts, [errors for *_, errors in judged], self.ngram_evidence, counts)
+        for doc, (words, _, spaces, wrong, ruled, errors) in zip(docs, judged, strict=True):
             sums = wrong @ of_type
             marked = {
                 i: types[int(sums[i].argmax())]
@@ -422,60 +415,6 @@ def _choice(type: str, edit: str | None, choices: Container[str]) -> str:
     label = f"{type}{EDIT}{edit}"
     found = type + ANY if edit is None else label if edit and label in choices else type
     return found if found in choices else ""
-
-
-def with_cooccurrence(
-    probabilities: NDArray[numpy.float64], starts: Sequence[int], weight: float
-) -> NDArray[numpy.float64]:
-    """Raise each token's odds by those of the most probable other token of its sentence.
-
-    probabilities: error probabilities of a Doc's tokens [tokens]. starts: where sentences begin.
-        With odds o = p / (1 - p): o_i' = o_i * max(1, o_j / o(DOUBT))^weight, where j is the most
-        probable other token in the sentence. Zero stays zero, and no probability falls.
-    """
-    found = probabilities.copy()
-    for start, end in pairwise([*starts, len(probabilities)]):
-        if end - start < 2:
-            continue
-        of_sentence = probabilities[start:end]
-        surest = int(of_sentence.argmax())
-        others = numpy.full(end - start, of_sentence[surest])
-        others[surest] = numpy.delete(of_sentence, surest).max()
-        others = numpy.minimum(others, CERTAIN)
-        odds = others / (1.0 - others) * ((1.0 - DOUBT) / DOUBT)
-        gain = numpy.maximum(1.0, odds) ** weight
-        found[start:end] = numpy.maximum(of_sentence, raised(of_sentence, gain))
-    return found
-
-
-def weigh_ngrams(
-    docs: Sequence[Doc],
-    probabilities: Sequence[NDArray[numpy.float64]],
-    weight: float,
-    counts: NgramCounts,
-) -> None:
-    """Change the odds of Docs' tokens that may be wrong by counts of n-grams, in place."""
-    # all at once: few words of a sentence may be wrong
-    flat = numpy.concatenate([*probabilities, numpy.zeros(0)])
-    if not len(at := numpy.flatnonzero(flat > SUSPECT)):
-        return
-    starts, before = [], 0
-    for doc in docs:
-        starts += [before + start for start in sentence_starts(doc, "split")] if len(doc) else []
-        before += len(doc)
-    words = [plain_word(token.text) for doc in docs for token in doc]
-    gain = numpy.exp(weight * evidence(words, starts, at.tolist(), counts))
-    flat[at] = raised(flat[at], gain)
-    ends = numpy.cumsum([len(doc) for doc in docs])[:-1]
-    for own, changed in zip(probabilities, numpy.split(flat, ends), strict=True):
-        own[:] = changed
-
-
-def raised(
-    probabilities: NDArray[numpy.float64], gain: NDArray[numpy.float64] | float
-) -> NDArray[numpy.float64]:
-    """Return the probabilities whose odds are those of the given ones times the gain."""
-    return probabilities * gain / (1.0 - probabilities + probabilities * gain)
 
 
 def _straight_doc(doc: Doc) -> Doc:

@@ -7,16 +7,13 @@ nothing.
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import accumulate
 from typing import NamedTuple
 
-from spacy.tokens import Doc
-
 from ..artificial_errors.english import plural, regular
-from ..batching.sentences import sentence_starts
 
 
 class Phrase(NamedTuple):
@@ -81,16 +78,19 @@ def english_phrases() -> Patterns:
     return Patterns(patterns, some, uncovered, pasts, frozenset(lists["doubled"]))
 
 
-def wrong_phrases(doc: Doc) -> Iterator[Phrase]:
-    """Yield the wrong phrases of a Doc whose words are in small letters, but for the first one of a
-    sentence: others may be names. No token is in two of them."""
-    begins = set(sentence_starts(doc, "split"))
-    # a token is what stands between two spaces, so patterns don't reach into the next sentence
-    words = [f"{token.lower_} " if len(token) <= LONGEST else "_ " for token in doc]
-    words = [straight(word) for word in words]
-    words = ["\n" + word if i in begins else word for i, word in enumerate(words)]
-    ends = list(accumulate(map(len, words)))
-    text = "".join(words)
+def wrong_phrases(words: Sequence[str], starts: Sequence[int]) -> Iterator[Phrase]:
+    """Yield the wrong phrases of words in small letters, but for the first word of a sentence:
+    others may be names. No word is in two of them.
+
+    words: of a Doc. starts: where its sentences begin.
+    """
+    begins = set(starts)
+    # a word is what stands between two spaces, so patterns don't reach into the next sentence
+    lower = [f"{word.lower()} " if len(word) <= LONGEST else "_ " for word in words]
+    lower = [straight(word) for word in lower]
+    lower = ["\n" + word if i in begins else word for i, word in enumerate(lower)]
+    ends = list(accumulate(map(len, lower)))
+    text = "".join(lower)
     known, taken = english_phrases(), set[int]()
     for start, end in (line.span() for line in _LINE.finditer(text)):
         # most sentences have none: one search for all is several times as fast
@@ -98,13 +98,13 @@ def wrong_phrases(doc: Doc) -> Iterator[Phrase]:
         for pattern in patterns:
             for match in pattern.regex.finditer(text, start, end):
                 first, last = (bisect_right(ends, at) for at in match.span("wrong"))
-                # the group ends before a space, which belongs to its last token
-                span = doc[first : last + 1]
-                free = taken.isdisjoint(range(first, last + 1))
-                if free and all(token.is_lower or token.i in begins for token in span):
-                    taken.update(range(first, last + 1))
+                # the group ends before a space, which belongs to its last word
+                span = range(first, last + 1)
+                small = (words[i] == words[i].lower() or i in begins for i in span)
+                if taken.isdisjoint(span) and all(small):
+                    taken.update(span)
                     made = _right(match, pattern, known)
-                    made = made[0].upper() + made[1:] if made and span[0].is_title else made
+                    made = made[0].upper() + made[1:] if made and words[first].istitle() else made
                     yield Phrase(first, last + 1, pattern.type, made)
 
 

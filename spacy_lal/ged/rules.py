@@ -8,12 +8,14 @@ from spacy.tokens import Doc
 
 from ..annotations.escapes import plain_doc
 from ..annotations.grammar_errors import is_missing
+from ..trees.brackets import plain_word
 from .articles import article_forms
 from .calls import words_of_code
 from .capitals import with_right_capitals
 from .contractions import without_apostrophe
+from .left_alone import leave_alone
 from .phrases import Phrase, wrong_phrases
-from .suggestions import ORTHOGRAPHY
+from .suggestions import ORTHOGRAPHY, Suggester
 
 CONTRACTION, ARTICLE = "R:CONTR", "R:DET"
 """Types of a contraction without its apostrophe, and of "a" before a vowel."""
@@ -23,30 +25,35 @@ NEAR = 6
 """How many words behind a noun may be its verb."""
 
 
-def judge_by_rules(doc: Doc, wrong: NDArray, articles: Sequence[int]) -> list[Phrase]:
-    """Return what is wrong by rule; set the probabilities of what is right by rule to zero.
+def judge_by_rules(
+    doc: Doc, starts: Sequence[int], wrong: NDArray, suggest: Suggester
+) -> list[Phrase]:
+    """Return what is wrong by rule; set the probabilities of what is right by rule to zero, and
+    lower those of what is left alone.
 
-    wrong: probabilities of errors [words, labels]. articles: labels that only articles have.
+    starts: where the Doc's sentences begin. wrong: probabilities of errors [words, labels].
     """
     plain = plain_doc(doc)
     wrong[words_of_code(plain)] = 0.0
+    words = [token.text for token in doc]
+    leave_alone([plain_word(word) for word in words], starts, wrong, suggest)
     # these need no probabilities
     forms = article_forms(doc)
-    wrong[numpy.ix_([*forms], articles)] = 0.0
+    wrong[numpy.ix_([*forms], suggest.articles)] = 0.0
     found = [Phrase(i, i + 1, ARTICLE, text) for i, text in forms.items() if text != doc[i].text]
     found += (Phrase(i, i + 1, CONTRACTION, w) for i, w in without_apostrophe(doc).items())
-    phrases = list(wrong_phrases(doc))
+    phrases = list(wrong_phrases(words, starts))
     found += phrases
     taken = {i for phrase in found for i in range(phrase.start, phrase.end)}
-    capitals = with_right_capitals(plain).items()
+    capitals = with_right_capitals(plain, starts).items()
     found += (Phrase(i, i + 1, ORTHOGRAPHY, word) for i, word in capitals if i not in taken)
     # where "to" is missing, "explain" is right
     right = [p.start - 1 for p in found if p.start and is_missing(p.type)]
     # what is wrong with a phrase isn't wrong with its neighbours
     right += (i for p in phrases if p.type in SILENCING for i in (p.start - 1, p.end))
     # "informations was" is right when "information" stands there
-    ones = [p for p in phrases if p.right and doc[p.start].text == p.right + "s"]
+    ones = [p for p in phrases if p.right and words[p.start] == p.right + "s"]
     verbs = (i for p in ones for i in range(p.end, p.end + NEAR))
-    right += (i for i in verbs if i < len(doc) and doc[i].text in ("is", "was", "has"))
+    right += (i for i in verbs if i < len(doc) and words[i] in ("is", "was", "has"))
     wrong[[i for i in right if 0 <= i < len(doc)]] = 0.0
     return found

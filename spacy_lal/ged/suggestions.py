@@ -63,6 +63,10 @@ class Suggester:
         # other languages have no "an"
         self.english = {"=a", "=an"} <= {edit for _, edit in self.labels}
         self.articles = [k for k, (_, edit) in enumerate(self.labels) if edit in {"=a", "=an"}]
+        # labels by type
+        self.of_type: dict[str, list[int]] = {}
+        for k, (type, _) in enumerate(self.labels):
+            self.of_type.setdefault(type, []).append(k)
         self.right = RightWords(words, letters_of(words[:MOST_FREQUENT]))
         self.corrects = any(edit for _, edit in self.labels)
         # insertions before a word, and what stands in its place

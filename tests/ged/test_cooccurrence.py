@@ -8,7 +8,7 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_lal.annotations.grammar_errors import error_scores
-from spacy_lal.ged.component import DOUBT, with_cooccurrence
+from spacy_lal.ged.odds import DOUBT, with_cooccurrence
 from tests.pipeline.toy_errors import MODEL, agreement_examples
 
 

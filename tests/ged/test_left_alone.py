@@ -1,0 +1,99 @@
+"""What is left alone, by hand."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from spacy_lal.ged.left_alone import (
+    closing_words,
+    leave_alone,
+    quoted_words,
+    right_types,
+    unknown_names,
+    words_at_names,
+)
+from spacy_lal.ged.spelling import RightWords
+from spacy_lal.ged.suggestions import Suggester
+
+
+@pytest.mark.parametrize(
+    ("text", "types"),
+    [
+        # British English
+        ("The government have left .", [("have", "R:VERB:SVA")]),
+        ("The council also want it .", [("also", "R:VERB:SVA"), ("want", "R:VERB:SVA")]),
+        (
+            "Today NASA have said so .",
+            [("have", "R:VERB:SVA"), ("so", "M:PUNCT"), ("so", "R:PUNCT")],
+        ),
+        # no subject, no plural, a country
+        ("Each member of the team have left .", []),
+        ("The government has left .", []),
+        ("The USA have left .", []),
+        # subjunctives
+        (
+            "They demand that he be .",
+            [("he", "R:VERB:SVA"), ("be", "R:VERB:SVA"), ("be", "R:VERB:TENSE"), ("be", "U:VERB")],
+        ),
+        ("She says that he go .", []),
+        # a comma of taste
+        ("I left and she came", [("and", "M:PUNCT"), ("and", "R:PUNCT"), ("and", "U:CONJ")]),
+        ("firstly I left", [("firstly", "R:MORPH")]),
+        ("We met on Tuesday nights .", [("nights", "R:NOUN:NUM")]),
+    ],
+)
+def test_right_types(text: str, types: list[tuple[str, str]]) -> None:
+    words = text.split()
+    assert [(words[i], type) for i, type in right_types(words, [0])] == types
+
+
+def test_a_letter() -> None:
+    words = ["Dear", "Sir", "or", "Madam", ",", "I", "left", ".", "Yours", "sincerely"]
+    found = {words[i] for i, type in right_types(words, [0, 5, 8]) if type == "M:PUNCT"}
+    assert found == {"Dear", "Sir", "or", "Madam", ","}
+    assert [words[i] for i in closing_words(words)] == ["Yours", "sincerely"]
+
+
+def test_quotations() -> None:
+    words = [
+        "He",
+        "said",
+        '"',
+        "I",
+        "goes",
+        '"',
+        "and",
+        "left",
+        "“",
+        "now",
+        "”",
+        ".",
+        "6",
+        '"',
+        "wide",
+    ]
+    assert [words[i] for i in quoted_words(words)] == ["I", "goes", "now"]
+
+
+def test_names() -> None:
+    words = ["Yesterday", "I", "met", "Zbyszek", "in", "Lodon", ".", "They", "left"]
+    at = [words[i] for i in words_at_names(words, [0, 7])]
+    assert at == ["met", "Zbyszek", "in", "Lodon", "."]
+    known = RightWords(["london", "yesterday", "met"])
+    suspected = range(len(words))
+    unknown = unknown_names(words, [0, 7], suspected, known)
+    assert [words[i] for i in unknown] == ["Zbyszek"]
+
+
+def test_odds_in_quotations_and_at_names() -> None:
+    suggest = Suggester(["R:DET =a", "R:DET =an", "R:VERB:SVA", "R:SPELL"], ["we", "came"])
+    words = ["we", '"', "came", '"', "with", "Ann", "."]
+    wrong = numpy.full((len(words), 4), 0.2, "f")
+    leave_alone(words, [0], wrong, suggest)
+    # odds of 4 to 1 become 1 to 1: a quarter
+    assert wrong[2] == pytest.approx([0.125] * 4)
+    # three labels of 0.6: odds of 1.5 become 0.45; a verb's stay
+    third = 0.45 / 1.45 / 3
+    assert wrong[4] == pytest.approx([third, third, 0.2, third])
+    assert wrong[0] == pytest.approx([0.2] * 4)
