@@ -343,6 +343,11 @@ I will [make|let] you know. He was very kind [with|to] us and angry [to|with] me
 That is the only way [how|?] we learn. It was [big|great] fun.
 He had some [troubles|trouble] with it. It is [a quite|quite a] good film.
 Tell me the [true|truth] . It turned [to|out to] be a dog.
+You can contact [with|] me. She [felt|fell] in love with him. We take it [in|into] account.
+I am looking [to|forward to] hearing from you. There [are|is] some information about it.
+She went for [a|] shopping with me. I know the man [which|whose] name is Jim.
+Please reply [for|to] me as soon as possible. I read [at|in] the newspaper that it rains.
+[In|At] the end of the show they sang. In the end, of the two, one left.
 [At|In] our free time, we wait, wait [your|for your] answer.
 """
 RIGHT = """
