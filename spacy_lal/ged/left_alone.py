@@ -12,8 +12,9 @@ from .spelling import SHORTEST, RightWords
 from .suggestions import SPELLING, Suggester
 
 AGREEMENT, NUMBER, TENSE, WORD_FORM = "R:VERB:SVA", "R:NOUN:NUM", "R:VERB:TENSE", "R:MORPH"
+"""Types of errors in forms of words."""
 NO_MARK, OTHER_MARK, UNNEEDED, NO_LINK = "M:PUNCT", "R:PUNCT", "U:VERB", "U:CONJ"
-"""Types of errors."""
+"""Types of marks that are missing or others, of verbs and conjunctions that are not needed."""
 _GROUPS = """
 agency alliance army association audience authority band board cabinet club commission committee
 company corporation council couple crew crowd department duo family firm force foundation gang
