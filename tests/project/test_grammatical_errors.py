@@ -268,7 +268,7 @@ def test_make_en_lal_ged_md(project: Path, tmp_path: Path, run_here: Callable[..
         file.unlink()
     packed = spacy.load(next((path / "en_lal_ged_md").glob("en_lal_ged_md-*")))
     assert error_scores(packed("They walk now.")) != [0.0] * 4
-    assert packed.get_pipe("gec_detector").error_cooccurrence == 0.2
+    assert packed.get_pipe("gec_detector").error_cooccurrence == 0.21
     # in 8 bits, scores move a little
     nlp = spacy.load(project / "training/en-lal-ged-md")
     docs = read_docs(edited / "news-threshold.spacy")
