@@ -56,23 +56,8 @@ def test_a_letter() -> None:
 
 
 def test_quotations() -> None:
-    words = [
-        "He",
-        "said",
-        '"',
-        "I",
-        "goes",
-        '"',
-        "and",
-        "left",
-        "“",
-        "now",
-        "”",
-        ".",
-        "6",
-        '"',
-        "wide",
-    ]
+    text = 'He said " I goes " and left “ now ” . 6 " wide'
+    words = text.split()
     assert [words[i] for i in quoted_words(words)] == ["I", "goes", "now"]
 
 

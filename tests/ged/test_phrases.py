@@ -351,6 +351,8 @@ Please reply [for|to] me as soon as possible. I read [at|in] the newspaper that 
 [At|In] our free time, we wait, wait [your|for your] answer.
 """
 RIGHT = """
+Which name is better? It is the worse of the two, and it is close because both are good.
+We are looking to meet your needs. All that she felt in love was joy. Give my money back to them.
 He was broke by 1990, and he is more an elder than a priest. It works like a driver.
 He was hid by the trees.
 They opened a new furniture and design store. When I will be back, I can not say.
