@@ -37,7 +37,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from torch import Tensor
 
-from spacy_lal.structure import binarise, pruned
+from spacy_lal.structure import pruned
 from spacy_lal.structure.chart import chart_size, unpack
 from spacy_lal.structure.lexicalised import best_joint_tree
 
@@ -122,7 +122,7 @@ def joined(path: Path) -> list[list[str]]:
 
 def parse(nlp: Language, sentences: list[list[str]], exact_words: int) -> tuple[list[Doc], float]:
     """Return Docs, and CPU milliseconds a word. exact_words: see `structure/pruned.py`."""
-    pruned.EXACT_WORDS = binarise.EXACT_WORDS = exact_words
+    pruned.EXACT_WORDS = exact_words
     docs = [
         Doc(nlp.vocab, words=words, sent_starts=[k == 0 for k in range(len(words))])
         for words in sentences

@@ -16,6 +16,8 @@ from torch import Tensor, nn
 from ..annotations.escapes import plain_doc
 from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
 from ..bridge.weights import Header
+from ..layers.bilstm import Steps, steps_of
+from ..layers.input_encoders import ReadWords
 from ..layers.precision import Precision
 from ..layers.settings import Settings
 from ..structure.chart import chart_size
@@ -29,6 +31,9 @@ BATCH_COST = 60
 """Time that a batch takes by itself, in that of one word or padding (measured on a CPU)."""
 STEP_COST = 3
 """Time that each step of its recurrent layers takes by itself, in the same unit."""
+
+READ_AHEAD = 2048
+"""Most words in one reading without padding, unless one sentence has more."""
 
 READING: dict[str, Any] = {"reading": Reading(), "dropout_rate": 0.0}
 """Initial attributes of models that read sentences; components and training set them."""
@@ -114,9 +119,11 @@ def initialize_tok2vec(model: Model, docs: list[Doc] | None) -> int:
     return int(width)
 
 
-def similar(sizes: list[int], most: int, room: Callable[[int], int]) -> list[list[int]]:
+def similar(
+    sizes: list[int], most: int, room: Callable[[int], int], step_cost: float = STEP_COST
+) -> list[list[int]]:
     """Returns batches of indices of sequences of similar size, smallest first, that are read
-    fastest: a batch costs its padded size, `BATCH_COST`, and `STEP_COST` for its longest's steps.
+    fastest: a batch costs its padded size, `BATCH_COST`, and `step_cost` for its longest's steps.
 
     room: function from a padded size to the room that a sequence then takes. A batch takes at most
     `most`, unless one sequence takes more.
@@ -130,7 +137,7 @@ def similar(sizes: list[int], most: int, room: Callable[[int], int]) -> list[lis
         first = max(0, last + 1 - max(1, most // max(1, room(size))))
         costs = least[first : last + 1] + (last + 1 - numbers[first : last + 1]) * size
         best = int(costs.argmin())
-        least[last + 1] = costs[best] + BATCH_COST + STEP_COST * size
+        least[last + 1] = costs[best] + BATCH_COST + step_cost * size
         begins.append(first + best)
     batches = []
     end = len(order)
@@ -140,10 +147,13 @@ def similar(sizes: list[int], most: int, room: Callable[[int], int]) -> list[lis
     return batches[::-1]
 
 
-def batch_by_spans(lengths: list[int], max_spans: int) -> list[list[int]]:
+def batch_by_spans(
+    lengths: list[int], max_spans: int, step_cost: float = STEP_COST
+) -> list[list[int]]:
     """Returns batches of indices of sentences of similar length, whose padded charts hold at most
-    `max_spans` spans; each word or padding counts as at least `SPANS_A_WORD`."""
-    return similar(lengths, max_spans, lambda n: max(chart_size(n), n * SPANS_A_WORD))
+    `max_spans` spans; each word or padding counts as at least `SPANS_A_WORD`. step_cost: see
+    `similar`."""
+    return similar(lengths, max_spans, lambda n: max(chart_size(n), n * SPANS_A_WORD), step_cost)
 
 
 def read_docs(
@@ -208,7 +218,7 @@ def token_batches(
 ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
     """Yields `padded_batches` with indices over all Docs' tokens [B, n] in place of vectors."""
     first_token = numpy.cumsum([0, *map(len, docs)])
-    parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
+    parsed = _parsed(sentences)
     lengths = [len(sentences[k].words) for k in parsed]
     for group in batch_by_spans(lengths, max_spans):
         members = [parsed[k] for k in group]
@@ -221,16 +231,62 @@ def token_batches(
         yield members, torch.tensor([lengths[k] for k in group]), torch.from_numpy(tokens)
 
 
+def _parsed(sentences: list[Sentence]) -> list[int]:
+    return [k for k, sentence in enumerate(sentences) if sentence.parsed]
+
+
+def batches_read_ahead(
+    docs: list[Doc],
+    sentences: list[Sentence],
+    flat: Tensor,
+    max_spans: int,
+    read: Callable[[Tensor, Steps], ReadWords | None],
+) -> Iterator[tuple[list[int], Tensor, Tensor, ReadWords | None]]:
+    """Yields `padded_batches` with what a network reads of words without padding, `READ_AHEAD` of
+    them at a time; None where it reads padded batches alone."""
+    first_token = numpy.cumsum([0, *map(len, docs)])
+    parsed = sorted(_parsed(sentences), key=lambda k: len(sentences[k].words))
+    ends = numpy.cumsum([len(sentences[k].words) for k in parsed])
+    begin = before = 0
+    while begin < len(parsed):
+        upto = max(begin + 1, int(numpy.searchsorted(ends, before + READ_AHEAD, "right")))
+        group = [sentences[k] for k in parsed[begin:upto]]
+        tokens = numpy.concatenate([first_token[of.doc] + of.words for of in group])
+        lengths = torch.from_numpy(numpy.diff(ends[begin:upto], prepend=before))
+        first = lengths.cumsum(0) - lengths
+        words = flat[torch.from_numpy(tokens).to(flat.device)]
+        found = read(words, steps_of(first, lengths))
+        cost = STEP_COST if found is None else 0
+        for batch in batch_by_spans(lengths.tolist(), max_spans, cost):
+            own = lengths[batch]
+            # padding repeats a sentence's first word
+            step = torch.arange(int(own.max()))
+            at = first[batch].unsqueeze(1) + step.where(step < own.unsqueeze(1), 0)
+            at = at.to(flat.device)
+            members = [parsed[begin + k] for k in batch]
+            there = None if found is None else found.at(at)
+            yield members, own.to(flat.device), words[at], there
+        begin, before = upto, int(ends[upto - 1])
+
+
 def score_sentences(
     model: Model,
     docs: list[Doc],
     is_train: bool,
-    score: Callable[[list[Sentence], list[int], Tensor, Tensor], SentenceBatch[S]],
+    score: Callable[..., SentenceBatch[S]],
 ) -> tuple[ParserScores[S], Callable[[ParserScores[S]], list[Doc]]]:
     """Returns the scores of all sentences, and their backprop to the Docs.
-    score: scores a batch, from all sentences and what `padded_batches` yields."""
+
+    score: scores a batch, from all sentences and what `padded_batches` yields, or, in prediction,
+    `batches_read_ahead`.
+    """
     sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
-    batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
+    most = model.attrs["max_batch_spans"]
+    batches: Iterator[tuple[Any, ...]] = padded_batches(docs, sentences, flat, most)
+    if not is_train:
+        run, prediction = torch_shim(model).run, model.attrs["prediction"]
+        read = partial(run, is_train=False, prediction=prediction, method="read")
+        batches = batches_read_ahead(docs, sentences, flat, most, read)
     scored = (score(sentences, *batch) for batch in batches)
     # in prediction, each batch's charts are freed once decoded
     scores = ParserScores(sentences, list(scored) if is_train else scored)

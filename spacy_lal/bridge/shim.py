@@ -121,8 +121,10 @@ class TorchShim(Shim):
         is_train: bool,
         dropout: float = 0.0,
         prediction: Precision = "float32",
+        method: str = "__call__",
     ) -> Any:
-        """Returns the module's output, in training with the autograd graph.
+        """Returns the module's output, or, in prediction, that of another method; in training with
+        the autograd graph.
 
         prediction: products outside of training. 8-bit ones are for CPUs; elsewhere they are
         float32, as are 16-bit ones on processors that have none."""
@@ -132,7 +134,7 @@ class TorchShim(Shim):
             self._prepare(prediction if on_cpu or prediction != "int8" else "float32")
             lower = bfloat16_products(self.device.type, prediction == "bfloat16")
             with torch.no_grad(), lower:
-                output = module(*inputs)
+                output = getattr(module, method)(*inputs)
             return _float32(output) if prediction == "bfloat16" else output
         self._prepare(None)
         set_dropout(module, dropout)

@@ -7,30 +7,52 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from .integers import IntegerMatrix, rounded_rows
 from .precision import Precision
 from .prepared import Prepared
 
 
-class LabelFactors(NamedTuple):
-    """The factors of label scores of chosen pairs, see `label_scores`.
+class RoundedMatrices:
+    """The matrices [L,a+1,b+1] of a biaffine product, rounded for products with rounded vectors."""
 
-    left [B,n,a], right [B,n,b] of the words (or of n fenceposts); weight [L,a+1,b+1] of a biaffine
-    product, or [L,r+1] of a factorised one, where a = b = r.
-    """
+    def __init__(self, weight: Tensor) -> None:
+        self.shape = weight.shape
+        self.bias = weight[:, -1].flatten()
+        self.matrix = IntegerMatrix(weight[:, :-1].transpose(1, 2).flatten(0, 1))
+
+    def of_left(self, left: Tensor) -> Tensor:
+        """[N,a] -> [x;1]^T W_l of every label [N,L,b+1]."""
+        product = self.matrix.product(rounded_rows(left), self.bias)
+        return product.view(len(left), self.shape[0], self.shape[2])
+
+
+Matrices = Tensor | RoundedMatrices
+"""The weight of label scores: [L,a+1,b+1] of a biaffine product, rounded or not, or [L,r+1] of a
+factorised one, where a = b = r."""
+
+
+class LabelFactors(NamedTuple):
+    """The factors of label scores of chosen pairs, see `label_scores`: left [B,n,a], right [B,n,b]
+    of the words (or of n fenceposts), and `Matrices`."""
 
     left: Tensor
     right: Tensor
-    weight: Tensor
+    weight: Matrices
 
 
 class Biaffine(Prepared):
     """s_o(x, y) = x^T U_o y + w_o . x + v_o . y + b_o for every pair of a left and a right vector.
 
     left [B,n,d], right [B,m,d] -> [B,n,m,n_outputs]: [x;1]^T W_o [y;1], Mrini et al. 2020, eq. 10.
+    rounds: whether 8-bit predictions round left vectors of chosen pairs. They must be the same in
+    every batch, to the bit.
     """
 
-    def __init__(self, d_left: int, d_right: int, n_outputs: int = 1) -> None:
+    def __init__(
+        self, d_left: int, d_right: int, n_outputs: int = 1, *, rounds: bool = False
+    ) -> None:
         super().__init__()
+        self.rounds = rounds
         self.bilinear = nn.Parameter(torch.empty(n_outputs, d_left, d_right))
         self.left = nn.Parameter(torch.empty(n_outputs, d_left))
         self.right = nn.Parameter(torch.empty(n_outputs, d_right))
@@ -53,11 +75,12 @@ class Biaffine(Prepared):
         """Returns the factors of the scores of [B,n,d_left] and [B,n,d_right]."""
         return LabelFactors(left, right, self.prepared())
 
-    def made(self, precision: Precision) -> Tensor:
+    def made(self, precision: Precision) -> Matrices:
         """Returns the matrices W_o [n_outputs,d_left+1,d_right+1]."""
         upper = torch.cat([self.bilinear, self.left.unsqueeze(2)], 2)
         lower = torch.cat([self.right, self.bias.unsqueeze(1)], 1)
-        return torch.cat([upper, lower.unsqueeze(1)], 1)
+        weight = torch.cat([upper, lower.unsqueeze(1)], 1)
+        return RoundedMatrices(weight) if self.rounds and precision == "int8" else weight
 
 
 class FactorisedBiaffine(nn.Module):
@@ -86,13 +109,14 @@ class FactorisedBiaffine(nn.Module):
 
 
 def label_product(
-    d_left: int, d_right: int, n_labels: int, rank: int | None
+    d_left: int, d_right: int, n_labels: int, rank: int | None, *, rounds: bool = False
 ) -> Biaffine | FactorisedBiaffine:
     """Returns a product with a full matrix for each label, or with `rank` shared ones. Full
-    matrices begin as zero: random ones give large scores, which take a while to unlearn."""
+    matrices begin as zero: random ones give large scores, which take a while to unlearn. rounds:
+    see `Biaffine`."""
     if rank is not None:
         return FactorisedBiaffine(d_left, d_right, n_labels, rank)
-    product = Biaffine(d_left, d_right, n_labels)
+    product = Biaffine(d_left, d_right, n_labels, rounds=rounds)
     nn.init.zeros_(product.bilinear)
     return product
 
@@ -100,15 +124,33 @@ def label_product(
 def label_scores(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
     """Returns label scores [N,L] of N pairs: (starts[k], ends[k]) of sentence sentences[k]."""
     weight = factors.weight
+    if isinstance(weight, RoundedMatrices):
+        return _of_rounded(factors.left, factors.right, weight, sentences, starts, ends)
     batch, n, d = factors.left.shape
     # n (n + d) products a sentence against d a pair; to differentiate, pairs alone are cheaper
     all_pairs = len(sentences) * d > batch * n * (n + d) and not torch.is_grad_enabled()
     if weight.dim() == 3 and all_pairs:
-        return _of_all_pairs(factors, sentences, starts, ends)
+        return _of_all_pairs(factors.left, factors.right, weight, sentences, starts, ends)
     left, right = factors.left[sentences, starts], factors.right[sentences, ends]
     if weight.dim() == 2:
         return F.linear(left * right, weight[:, :-1], weight[:, -1])
     scores: Tensor = _Bilinear.apply(_with_one(left), _with_one(right), weight)
+    return scores
+
+
+def _of_rounded(
+    left: Tensor,
+    right: Tensor,
+    weight: RoundedMatrices,
+    sentences: Tensor,
+    starts: Tensor,
+    ends: Tensor,
+) -> Tensor:
+    scores = right.new_empty(len(sentences), weight.shape[0])
+    parts = (of.split(CHUNK) for of in (sentences, starts, ends, scores))
+    for rows, start, end, out in zip(*parts, strict=True):
+        of_left = weight.of_left(left[rows, start])
+        torch.sum(of_left.mul_(_with_one(right[rows, end]).unsqueeze(1)), -1, out=out)
     return scores
 
 
@@ -120,16 +162,18 @@ ROWS = 256
 """Left vectors in one product over all pairs; each is projected to L (b + 1) numbers."""
 
 
-def _of_all_pairs(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
+def _of_all_pairs(
+    left: Tensor, right: Tensor, weight: Tensor, sentences: Tensor, starts: Tensor, ends: Tensor
+) -> Tensor:
     """Reads scores off those of all pairs; each sentence's left vectors are projected once."""
-    lefts, rights = _with_one(factors.left), _with_one(factors.right)
-    (batch, n, d), n_labels = lefts.shape, len(factors.weight)
-    weight = factors.weight.transpose(0, 1).reshape(d, -1)
+    lefts, rights = _with_one(left), _with_one(right)
+    (batch, n, d), n_labels = lefts.shape, len(weight)
+    flat = weight.transpose(0, 1).reshape(d, -1)
     scores = lefts.new_empty(len(sentences), n_labels)
     step = max(1, ROWS // n)
     for first in range(0, batch, step):
         left, right = lefts[first : first + step], rights[first : first + step]
-        projected = (left @ weight).view(len(left), n * n_labels, -1)
+        projected = (left @ flat).view(len(left), n * n_labels, -1)
         pairs = (projected @ right.transpose(1, 2)).view(len(left), n, n_labels, n)
         which = ((sentences >= first) & (sentences < first + step)).nonzero().squeeze(1)
         scores[which] = pairs[sentences[which] - first, starts[which], :, ends[which]]

@@ -2,7 +2,7 @@
 the characters of a word (Lample et al. 2016, Zhang et al. 2020)."""
 
 from collections.abc import Iterator
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,28 @@ WORDS_AT_ONCE = 256
 """Most words in one batch of characters."""
 CHARACTERS_AT_ONCE = 8192
 """Most characters in one batch, padding included, unless one word has more."""
+
+
+class Steps(NamedTuple):
+    """The order in which both directions of an LSTM read the W words of several sequences: all
+    first words, then all second ones, and so on, those of the longest sequence first."""
+
+    ahead: Tensor
+    """[W], words from the beginning of each sequence."""
+    back: Tensor
+    """[W], words from the end."""
+    sizes: list[int]
+    """The number of sequences at each step."""
+
+
+def steps_of(first: Tensor, lengths: Tensor) -> Steps:
+    """Returns the steps of sequences by their first words [B] and their lengths [B]."""
+    lengths, order = lengths.sort(descending=True, stable=True)
+    first = first[order]
+    step = torch.arange(int(lengths[0]) if len(lengths) else 0).unsqueeze(1)
+    within = step < lengths
+    ahead, back = (first + step)[within], (first + lengths - 1 - step)[within]
+    return Steps(ahead, back, within.sum(1).tolist())
 
 
 class BiLSTM(Prepared):
@@ -47,17 +69,25 @@ class BiLSTM(Prepared):
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         return [x, *self.states(x, lengths)][-1]
 
+    def read(self, words: Tensor, steps: Steps) -> Tensor:
+        """Predicts with rounded weights: words [W, d_in] of all sequences -> [W, 2 * d_hidden]."""
+        for layer in self.prepared():
+            words = layer(words, steps)
+        return words
+
     def states(self, x: Tensor, lengths: Tensor) -> list[Tensor]:
         """Returns the states of every layer, lowest first."""
-        position = torch.arange(x.shape[1], device=x.device)
-        mirror = lengths.to(x.device).unsqueeze(1) - 1 - position
-        mirror = torch.where(mirror >= 0, mirror, position).unsqueeze(-1)
+        batch, n, _ = x.shape
         states: list[Tensor] = []
         if rounded := self.prepared():
+            steps = steps_of(torch.arange(batch) * n, lengths)
             for layer in rounded:
-                x = layer(x, mirror.squeeze(-1))
+                x = layer(x.flatten(0, 1), steps).view(batch, n, -1)
                 states.append(x)
             return states
+        position = torch.arange(n, device=x.device)
+        mirror = lengths.to(x.device).unsqueeze(1) - 1 - position
+        mirror = torch.where(mirror >= 0, mirror, position).unsqueeze(-1)
         for ahead, back in zip(self.ahead, self.back, strict=True):
             x = self.dropout(x)
             with bfloat16_products(x.device.type, self.mixed_precision and self.training):
@@ -70,11 +100,12 @@ class BiLSTM(Prepared):
 
 
 class RoundedLayer:
-    """Both directions of a layer [B, n, d_in] -> [B, n, 2 * d_hidden], with products of integers.
+    """Both directions of a layer, words [W, d_in] -> [W, 2 * d_hidden], with products of integers.
 
     Inputs are rounded by row, states to 1/127: they are between -1 and 1. Both directions take each
-    step together. A hyperbolic tangent is computed as tanh(x) = 2 sigmoid(2x) - 1, which is several
-    times as fast. So what enters one is kept as twice its value: cells, and gates of new cells.
+    step together, and a step has the sequences that are as long: no word is padding. A hyperbolic
+    tangent is computed as tanh(x) = 2 sigmoid(2x) - 1, which is several times as fast. So what
+    enters one is kept as twice its value: cells, and gates of new cells.
     """
 
     def __init__(self, ahead: nn.LSTM, back: nn.LSTM) -> None:
@@ -89,38 +120,41 @@ class RoundedLayer:
         self.input_scale = torch.stack([matrix.scale for matrix in self.inputs]) * twice
         self.state_scale = torch.stack([matrix.scale / MOST for matrix in self.states]) * twice
 
-    def __call__(self, x: Tensor, mirror: Tensor) -> Tensor:
-        """mirror [B, n]: the place of each word in the reversed sentence, and of each in that."""
-        batch, n, _ = x.shape
-        rows, scale, _ = rounded_rows(x.flatten(0, 1))
+    def __call__(self, words: Tensor, steps: Steps) -> Tensor:
+        """Words that are in no sequence have states of 0."""
+        rows, scale, _ = rounded_rows(words)
         rows = rows.to(self.inputs[0].dtype)
-        # steps first, so that each step is contiguous
-        own = torch.arange(batch * n).view(batch, n)
-        mirrored = own[:, :1] + mirror
-        places = [own.T.flatten(), mirrored.T.flatten()]
-        sums = self.inputs[0].empty_sums(2, n, batch)
-        scales = torch.stack([scale[where] for where in places]).view(2, n, batch, 1)
-        for matrix, where, of in zip(self.inputs, places, sums, strict=True):
-            matrix.sums(rows[where], of.flatten(0, 1))
-        states = self._steps(sums, scales)
-        found = torch.empty(2, batch * n, self.d_hidden)
-        for where, of, out in zip(places, states.transpose(0, 1), found, strict=True):
-            out.index_copy_(0, where, of.flatten(0, 1))
-        return torch.cat([*found], 1).view(batch, n, -1)
+        count = len(steps.ahead)
+        sums = self.inputs[0].empty_sums(2, count)
+        scales = torch.empty(2, count, 1)
+        for matrix, where, of, scale_of in zip(self.inputs, steps[:2], sums, scales, strict=True):
+            matrix.sums(rows[where], of)
+            torch.index_select(scale, 0, where, out=scale_of)
+        states = self._steps(sums, scales, steps.sizes)
+        found = torch.zeros(len(words), 2, self.d_hidden)
+        for direction, (where, of) in enumerate(zip(steps[:2], states, strict=True)):
+            found[:, direction].index_copy_(0, where, of)
+        return found.flatten(1)
 
-    def _steps(self, sums: Tensor, scales: Tensor) -> Tensor:
-        """Returns the states [n, 2, B, d_hidden] from sums [2, n, B, 4 * d_hidden] of inputs."""
-        _, n, batch, width = sums.shape
-        d = self.d_hidden
-        gates, added = torch.empty(2, 2, batch, width)
-        recurrent = self.states[0].empty_sums(2, batch)
-        states = torch.empty(n, 2, batch, d)
-        cells, scaled = torch.zeros(2, 2, batch, d)
-        rounded = torch.empty(2, batch, d, dtype=self.states[0].dtype)
-        let_in, kept, new, opened = gates.split(d, -1)
-        directions = list(zip(self.states, rounded.unbind(), recurrent.unbind(), strict=True))
-        steps = zip(sums.unbind(1), scales.unbind(1), states.unbind(), strict=True)
-        for step, (of_inputs, scale, state) in enumerate(steps):
+    def _steps(self, sums: Tensor, scales: Tensor, sizes: list[int]) -> Tensor:
+        """Returns the states [2, W, d_hidden] from sums [2, W, 4 * d_hidden] of inputs."""
+        d, most = self.d_hidden, sizes[0]
+        states = torch.empty(2, sums.shape[1], d)
+        every = torch.empty(2, 2, most, 4 * d)
+        of_states = self.states[0].empty_sums(2, most)
+        cells, scaled = torch.zeros(2, 2, most, d)
+        rounded = torch.empty(2, most, d, dtype=self.states[0].dtype)
+        size = 0
+        of_steps = (part.split(sizes, 1) for part in (sums, scales, states))
+        for step, (of_inputs, scale, state) in enumerate(zip(*of_steps, strict=True)):
+            if sizes[step] != size:
+                size = sizes[step]
+                gates, added, recurrent, cell, space, before = (
+                    part[:, :size] for part in (*every, of_states, cells, scaled, rounded)
+                )
+                let_in, kept, new, opened = gates.split(d, -1)
+                of_both = before.unbind(), recurrent.unbind()
+                directions = list(zip(self.states, *of_both, strict=True))
             gates.copy_(of_inputs).mul_(scale)
             torch.addcmul(self.bias, gates, self.input_scale, out=gates)
             if step:
@@ -128,10 +162,10 @@ class RoundedLayer:
                     matrix.sums(of, out)
                 gates.addcmul_(added.copy_(recurrent), self.state_scale)
             gates.sigmoid_()
-            cells.mul_(kept).addcmul_(let_in, new, value=4).sub_(let_in, alpha=2)
-            torch.sigmoid(cells, out=state)
-            torch.addcmul(torch.neg(opened, out=scaled), opened, state, value=2, out=state)
-            rounded.copy_(torch.mul(state, MOST, out=scaled).round_())
+            cell.mul_(kept).addcmul_(let_in, new, value=4).sub_(let_in, alpha=2)
+            torch.sigmoid(cell, out=state)
+            torch.addcmul(torch.neg(opened, out=space), opened, state, value=2, out=state)
+            before.copy_(torch.mul(state, MOST, out=space).round_())
         return states
 
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from .biaffine import Biaffine, LabelFactors
 from .dropout import FeatureDropout
-from .integers import products
+from .integers import Linear, products
 from .settings import Settings
 
 
@@ -63,7 +63,8 @@ class DependencyScorer(nn.Module):
         self.relation_head = linear(d_in, d_relation)
         self.relation_dependent = linear(d_in, d_relation)
         self.arc = Biaffine(d_arc, d_arc)
-        self.relation = Biaffine(d_relation, d_relation, n_relations)
+        rounds = issubclass(linear, Linear)
+        self.relation = Biaffine(d_relation, d_relation, n_relations, rounds=rounds)
         self.dropout = FeatureDropout(settings.dropout)
 
     def forward(self, x: Tensor) -> tuple[Tensor, LabelFactors]:

@@ -2,13 +2,14 @@
 predict each word's tag and pass on the expected tag embedding, or read given tags (`TagSource`); a
 BiLSTM may do without, and those of a shared encoder pass nothing on."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from .bilstm import BiLSTM
+from .bilstm import BiLSTM, Steps
 from .dropout import FeatureDropout
 from .integers import Linear, wide_if_rounded
 from .layer_norm import LayerNorm
@@ -36,12 +37,28 @@ class InputSettings(Settings):
         return not self.reads_doc_tags
 
 
+class ReadWords(NamedTuple):
+    """What an encoder has read of words: states [..., d], and scores of tags [..., T], if any."""
+
+    states: Tensor
+    tags: Tensor | None
+
+    def at(self, rows: Tensor) -> "ReadWords":
+        """Returns what was read of some words, by their places in the first dimension."""
+        return ReadWords(self.states[rows], None if self.tags is None else self.tags[rows])
+
+
 class TagReader(nn.Module):
     """Base class of encoders that read tags: predicted by `tag_scores`, given without."""
 
     def __init__(self) -> None:
         super().__init__()
         self.tag_scores: nn.Linear | None = None
+
+    def read(self, words: Tensor, steps: Steps) -> ReadWords | None:
+        """Predicts for words [W, d_in] of many sentences at once, without padding. None if this
+        encoder reads padded batches alone."""
+        return None
 
     def read_tags(self, words: Tensor, given: Tensor | None, n_tags: int) -> tuple[Tensor, Tensor]:
         """Returns scores and shares of each word's tags [B, n, T]. given: numbers of tags [B, n],
@@ -134,17 +151,35 @@ class BiLSTMInputEncoder(TagReader):
         self.dropout = FeatureDropout()
 
     def forward(
-        self, x: Tensor, lengths: Tensor, given: Tensor | None = None
+        self,
+        x: Tensor,
+        lengths: Tensor,
+        given: Tensor | None = None,
+        read: ReadWords | None = None,
     ) -> tuple[Tensor, Tensor | None]:
-        states, tags = self.lower(x, lengths), None
+        """read: what `read` has found of these words."""
+        if read is None:
+            read = self._read(lambda lstm, words: lstm(words, lengths), x, given)
+        states = self.dropout(read.states)
+        return with_start_and_stop(states, lengths, self.start, self.stop), read.tags
+
+    def read(self, words: Tensor, steps: Steps) -> ReadWords | None:
+        reads_tags = self.upper is not None and self.tag_scores is None
+        if reads_tags or not self.lower.prepared():
+            return None
+        return self._read(lambda lstm, words: lstm.read(words, steps), words, None)
+
+    def _read(
+        self, run: Callable[[BiLSTM, Tensor], Tensor], x: Tensor, given: Tensor | None
+    ) -> ReadWords:
+        states, tags = run(self.lower, x), None
         if self.upper is not None:
             embedding = self.tag_embedding
             tags, shares = self.read_tags(self.dropout(states), given, len(embedding))
             shares = wide_if_rounded(shares, self.upper)
             expected = shares @ embedding.to(shares)
-            states = self.upper(torch.cat([states, expected.to(states)], -1), lengths)
-        states = self.dropout(states)
-        return with_start_and_stop(states, lengths, self.start, self.stop), tags
+            states = run(self.upper, torch.cat([states, expected.to(states)], -1))
+        return ReadWords(states, tags)
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ class SyntacticScorer(nn.Module):
         self.sizes = [d_arc, d_relation] * 2
         self.views = Linear(settings.width, sum(self.sizes))
         self.arc = nn.Parameter(torch.zeros(d_arc + 1, d_arc))
-        self.relation = Biaffine(d_relation, d_relation, n_relations)
+        self.relation = Biaffine(d_relation, d_relation, n_relations, rounds=True)
         self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor) -> tuple[Tensor, LabelFactors]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .biaffine import LabelFactors, label_product
+from .biaffine import LabelFactors, RoundedMatrices, label_product
 from .dropout import FeatureDropout
 from .integers import Linear
 from .settings import Settings
@@ -37,10 +37,13 @@ def role_scores(
     if added is not None:
         word_vectors = word_vectors + added
     weight = factors.weight
-    if weight.dim() == 2:
+    if isinstance(weight, RoundedMatrices):
+        label_vectors = weight.of_left(predicate_vectors)
+    elif weight.dim() == 2:
         label_vectors = predicate_vectors.unsqueeze(1) * weight[:, :-1]  # [P, L, r]
         return word_vectors @ label_vectors.transpose(1, 2) + weight[:, -1]
-    label_vectors = (F.pad(predicate_vectors, (0, 1), value=1.0) @ weight).transpose(0, 1)
+    else:
+        label_vectors = (F.pad(predicate_vectors, (0, 1), value=1.0) @ weight).transpose(0, 1)
     # [r;1] without writing the ones behind every word
     return word_vectors @ label_vectors[..., :-1].transpose(1, 2) + label_vectors[
         ..., -1
@@ -60,7 +63,7 @@ class RoleScorer(nn.Module):
         self.views = Linear(d_in, d_predicate + d_role)
         nn.init.xavier_uniform_(self.views.weight)
         nn.init.zeros_(self.views.bias)
-        self.product = label_product(d_predicate, d_role, n_labels, settings.role_rank)
+        self.product = label_product(d_predicate, d_role, n_labels, settings.role_rank, rounds=True)
         self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor) -> LabelFactors:

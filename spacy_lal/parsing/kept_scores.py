@@ -11,13 +11,14 @@ from spacy.tokens import Doc
 from torch import Tensor
 
 from ..batching.batches import ParserScores
+from ..layers.biaffine import Matrices
 from ..pipeline.writers import SentenceParse
 from ..structure.arborescence import mask_padding
 from ..structure.chart import chart_size, own_spans
 from .decoders import parses_of
 from .network import OneStageScores, Scores
 
-SentenceScores = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
+SentenceScores = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Matrices]
 """The `OneStageScores` of one sentence, without padding; the last is the weight of relations."""
 
 

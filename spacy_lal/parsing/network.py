@@ -15,11 +15,12 @@ from ..batching.batches import ParserScores, SentenceBatch, padded, score_senten
 from ..batching.sentences import Sentence
 from ..bridge.shim import torch_shim
 from ..bridge.weights import Header
-from ..layers.biaffine import LabelFactors, label_scores
+from ..layers.biaffine import LabelFactors, Matrices, label_scores
 from ..layers.biaffine_spans import BiaffineLabels, BiaffineSpanSettings
+from ..layers.bilstm import Steps
 from ..layers.dependency_scorer import DependencyScorer, DependencySettings
 from ..layers.encoder import LabelAttentionEncoder
-from ..layers.input_encoders import BiLSTMInput, InputEncoder, SharedInput, row_mask
+from ..layers.input_encoders import BiLSTMInput, InputEncoder, ReadWords, SharedInput, row_mask
 from ..layers.integers import Linear
 from ..layers.label_attention import EncoderSettings
 from ..layers.precision import Precision
@@ -105,7 +106,7 @@ class OneStageScores(NamedTuple):
     arcs: Tensor | None = None
     governor: Tensor | None = None
     governed: Tensor | None = None
-    relation_weight: Tensor | None = None
+    relation_weight: Matrices | None = None
 
     def relations_of(self, heads: Tensor) -> Tensor:
         """Return the scores [B, n, R] of all words' relations to these heads [B, n], 0 the root."""
@@ -175,12 +176,21 @@ class ParserNetwork(nn.Module):
             self.spans = settings.spans.build(width)
             self.labels = BiaffineLabels(settings.spans, width, n_labels)
 
+    def read(self, words: Tensor, steps: Steps) -> ReadWords | None:
+        """Read words ahead, see `TagReader.read`."""
+        return self.input_encoder.read(words, steps)
+
     def annotate(
-        self, x: Tensor, lengths: Tensor, given: Tensor | None = None
+        self,
+        x: Tensor,
+        lengths: Tensor,
+        given: Tensor | None = None,
+        read: ReadWords | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return tags [B, n, T], annotations [B, n+2, d] (START, STOP), fenceposts [B, n+1, d].
-        given: numbers of given tags [B, n], see `given_tags`."""
-        rows, tags = self.input_encoder(x, lengths, given)
+        given: numbers of given tags [B, n], see `given_tags`. read: what is read ahead."""
+        of_words = (x, lengths, given) if read is None else (x, lengths, given, read)
+        rows, tags = self.input_encoder(*of_words)
         n = rows.shape[1] - 2
         if tags is None:
             # one tag for all words, as in a treebank without tags
@@ -188,8 +198,14 @@ class ParserNetwork(nn.Module):
         annotations = self.encoder(rows, row_mask(lengths, n))
         return tags, annotations, self.encoder.fenceposts(annotations)
 
-    def forward(self, x: Tensor, lengths: Tensor, given: Tensor | None = None) -> Scores:
-        tags, annotations, fenceposts = self.annotate(x, lengths, given)
+    def forward(
+        self,
+        x: Tensor,
+        lengths: Tensor,
+        given: Tensor | None = None,
+        read: ReadWords | None = None,
+    ) -> Scores:
+        tags, annotations, fenceposts = self.annotate(x, lengths, given, read)
         if self.spans is not None:
             return TwoStageScores(tags, self.spans(fenceposts, lengths), *self.labels(fenceposts))
         labels = arcs = None
@@ -237,10 +253,14 @@ def _forward(
     )
 
     def score(
-        sentences: list[Sentence], members: list[int], lengths: Tensor, x: Tensor
+        sentences: list[Sentence],
+        members: list[int],
+        lengths: Tensor,
+        x: Tensor,
+        read: ReadWords | None = None,
     ) -> SentenceBatch:
         given = given_tags(model, docs, [sentences[k] for k in members], x)
-        return SentenceBatch(members, lengths, run(x, lengths, given))
+        return SentenceBatch(members, lengths, run(x, lengths, given, read))
 
     return score_sentences(model, docs, is_train, score)
 

@@ -18,6 +18,7 @@ from ..batching.sentences import Sentence
 from ..pipeline.examples import same_tokens
 from ..structure.chart import packed_spans, span_position
 from ..structure.distributions import LabelledTrees
+from .kept_scores import SentenceScores
 from .network import OneStageScores
 
 TEACHER_KEY = "teacher"
@@ -79,7 +80,7 @@ def targets_of(examples: Sequence[Example], sentences: Sequence[Sentence]) -> li
 
 
 @torch.no_grad()
-def find_targets(parser: Any, scores: Sequence[Tensor], doc: Doc) -> Targets:
+def find_targets(parser: Any, scores: SentenceScores, doc: Doc) -> Targets:
     """Return a parser's marginals for a sentence.
 
     scores: `OneStageScores` of the sentence, without the batch's axis. doc: the sentence with the

@@ -12,6 +12,7 @@ from ..batching.batches import READING, ParserScores, SentenceBatch, batch_by_sp
 from ..bridge.shim import TorchShim, torch_shim
 from ..bridge.weights import Header
 from ..encoders.windows import alike
+from ..layers.input_encoders import ReadWords
 from ..parsing.network import NAMES, Abilities, ParserNetwork, ParserSettings
 from .input_encoder import PublishedInput
 from .reading import SentenceReader, text_of
@@ -80,9 +81,13 @@ class ReleasedNetwork(ParserNetwork):
             self.tags = nn.Sequential(hidden, nn.LayerNorm(d_tag), nn.ReLU(), output)
 
     def annotate(
-        self, x: Any, lengths: Tensor, given: Tensor | None = None
+        self,
+        x: Any,
+        lengths: Tensor,
+        given: Tensor | None = None,
+        read: ReadWords | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        tags, annotations, fenceposts = super().annotate(x, lengths, given)
+        tags, annotations, fenceposts = super().annotate(x, lengths, given, read)
         if self.tags is not None:
             tags = self.tags(annotations[:, 1:-1])
         return tags, annotations, fenceposts

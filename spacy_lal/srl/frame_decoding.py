@@ -10,20 +10,22 @@ from typing import Any, Literal, NamedTuple, cast
 
 import numpy
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..annotations.frames import PREDICATE
-from ..batching.batches import ParserScores, padded
+from ..batching.batches import ParserScores, padded, similar
 from ..parsing.decoders import HeadDecoder
 from ..parsing.kept_scores import SentenceScores, decode_with_arcs
 from ..pipeline.writers import SentenceParse
 from ..structure.arborescence import mask_padding
 from ..structure.sequence import (
-    best_spans,
+    SpanProblem,
     bio_constraints,
     bio_to_spans,
     repeated,
+    solved,
+    span_problems,
     transition_probs,
     unique_viterbi,
     viterbi,
@@ -131,8 +133,22 @@ class RoleDecoder:
     ) -> Tensor:
         """Return labels [P,n] from scores [P,n,L], predicates [P] and sentence lengths [P].
         constituents: [P,n,n], whether the words i to j are a constituent."""
+        labels, rows, problems = self.search(scores, predicates, lengths, constituents)
+        for row, found in zip(rows, self.solved(problems), strict=True):
+            labels[row, : len(found)] = torch.tensor(found, device=labels.device)
+        return labels
+
+    def search(
+        self,
+        scores: Tensor,
+        predicates: Tensor,
+        lengths: Tensor,
+        constituents: Tensor | None = None,
+    ) -> "Searched":
+        """Return the words' best labels, with the arguments of a call, and what `solved` takes for
+        rows that must have others. Fewer calls of that with more rows each take less time."""
         if self.greedy:
-            return scores.argmax(-1)
+            return Searched(scores.argmax(-1))
         if not self.elsewhere.all():
             scores = scores.clone()
             rows = torch.arange(len(scores), device=scores.device)
@@ -141,16 +157,32 @@ class RoleDecoder:
                 self.elsewhere.to(scores.device), -torch.inf
             )
         if not self.by_spans:
-            return unique_viterbi(scores, lengths, self.transitions, self.start, self.unique).labels
-        labels = viterbi(scores, lengths, self.transitions, self.start).labels
+            found = unique_viterbi(scores, lengths, self.transitions, self.start, self.unique)
+            return Searched(found.labels)
         # a best sequence without constraints and penalty stays the best
-        again = repeated(labels, lengths.to(labels), self.unique.to(labels)).any(1)
-        if constituents is not None:
-            again |= self._lose(labels, lengths.to(labels), constituents.to(labels.device))
-        if len(rows := again.nonzero().squeeze(1)):
-            whole = None if constituents is None else constituents[rows]
-            labels[rows] = self._of_spans(scores[rows], lengths.to(rows)[rows], whole)
-        return labels
+        labels = scores.argmax(-1)
+        again = self._breaks(labels, lengths) | self._loses(labels, lengths, constituents)
+        others = again.nonzero().squeeze(1)
+        problems = [
+            Problem(
+                scores[row, :n].clone(), None if constituents is None else constituents[row, :n, :n]
+            )
+            for row, n in zip(others, lengths[others].tolist(), strict=True)
+        ]
+        return Searched(labels, others.tolist(), problems)
+
+    def _breaks(self, labels: Tensor, lengths: Tensor) -> Tensor:
+        """Return whether sequences [P,n] are no valid ones."""
+        allowed = (self.transitions > -torch.inf).to(labels.device)
+        first = (self.start > -torch.inf).to(labels.device)
+        within = torch.arange(1, labels.shape[1], device=labels.device) < lengths.unsqueeze(1)
+        follows = allowed[labels[:, :-1], labels[:, 1:]] | ~within
+        return ~(first[labels[:, 0]] & follows.all(1))
+
+    def _loses(self, labels: Tensor, lengths: Tensor, constituents: Tensor | None) -> Tensor:
+        """Return whether valid sequences [P,n] repeat a unique role or have a penalty."""
+        loses = repeated(labels, lengths, self.unique.to(labels)).any(1)
+        return loses if constituents is None else loses | self._lose(labels, lengths, constituents)
 
     def _lose(self, labels: Tensor, lengths: Tensor, constituents: Tensor) -> Tensor:
         """Return whether valid sequences [P,n] have an argument of several words that is no
@@ -167,32 +199,88 @@ class RoleDecoder:
         whole = constituents.gather(2, last.unsqueeze(2)).squeeze(2)
         return (begins & ~whole).any(1)
 
-    def _of_spans(self, scores: Tensor, lengths: Tensor, constituents: Tensor | None) -> Tensor:
-        """Decode over spans, where there are constituents with the penalty for others."""
-        number = {label: k for k, label in enumerate(self.labels)}
-        begin = [k for k, label in enumerate(self.labels) if label.startswith("B-")]
-        inside = [number.get(f"I-{self.labels[k][2:]}", -1) for k in begin]
+    def solved(self, problems: Sequence["Problem"]) -> list[list[int]]:
+        """Return the labels of each sequence's words."""
+        found: list[list[int]] = [[] for _ in problems]
+        of_spans: list[SpanProblem] = []
+        at: list[int] = []
+        for penalised in (False, True):
+            some = [k for k, of in enumerate(problems) if (of.whole is not None) == penalised]
+            for group in similar([len(problems[k].scores) for k in some], MOST_WORDS, int):
+                members = [some[k] for k in group]
+                scores = nn.utils.rnn.pad_sequence([problems[k].scores for k in members], True)
+                lengths = torch.tensor([len(problems[k].scores) for k in members])
+                lengths = lengths.to(scores.device)
+                whole = None
+                if penalised:
+                    n = scores.shape[1]
+                    whole = scores.new_zeros(len(members), n, n, dtype=torch.bool)
+                    for row, k in zip(whole, members, strict=True):
+                        m = len(problems[k].scores)
+                        row[:m, :m] = problems[k].whole
+                labels = viterbi(scores, lengths, self.transitions, self.start).labels
+                for k, row, n in zip(members, labels.tolist(), lengths.tolist(), strict=True):
+                    found[k] = row[:n]
+                rows = self._loses(labels, lengths, whole).nonzero().squeeze(1)
+                if len(rows):
+                    at += [members[row] for row in rows.tolist()]
+                    whole = None if whole is None else whole[rows]
+                    of_spans += self._of_spans(scores[rows], lengths[rows], whole)
+        begin, inside = self._spans()
+        for k, spans in zip(at, solved(of_spans, self._unique_spans()), strict=True):
+            found[k] = [self.labels.index("O")] * len(found[k])
+            for first, end, label in spans:
+                found[k][first:end] = [begin[label], *[inside[label]] * (end - first - 1)]
+        return found
+
+    def _of_spans(
+        self, scores: Tensor, lengths: Tensor, constituents: Tensor | None
+    ) -> list[SpanProblem]:
+        """Return searches over spans, where there are constituents with the penalty for others."""
+        begin, inside = self._spans()
         lone = torch.tensor([k < 0 for k in inside], device=scores.device)
-        unique = set(self.unique.tolist())
         losses = self.nonconstituent_penalty * self.elsewhere[begin].double()
         if constituents is None:
             n = scores.shape[1]
             constituents, losses = torch.zeros(len(scores), n, n, dtype=torch.bool), 0 * losses
-        found = best_spans(
+        return span_problems(
             scores[..., begin],
             scores[..., inside].masked_fill(lone, -torch.inf),
-            scores[..., number["O"]],
+            scores[..., self.labels.index("O")],
             constituents,
             losses.to(scores.device),
             lengths,
-            [k for k, label in enumerate(begin) if label in unique],
+            self._unique_spans(),
         )
-        labels = torch.full(scores.shape[:2], number["O"])
-        for row, spans in enumerate(found):
-            for first, end, k in spans:
-                labels[row, first:end] = inside[k]
-                labels[row, first] = begin[k]
-        return labels.to(scores.device)
+
+    def _spans(self) -> tuple[list[int], list[int]]:
+        """Return the labels that begin a span, and those that continue it; -1 for none."""
+        number = {label: k for k, label in enumerate(self.labels)}
+        begin = [k for k, label in enumerate(self.labels) if label.startswith("B-")]
+        return begin, [number.get(f"I-{self.labels[k][2:]}", -1) for k in begin]
+
+    def _unique_spans(self) -> list[int]:
+        unique = set(self.unique.tolist())
+        return [k for k, label in enumerate(self._spans()[0]) if label in unique]
+
+
+MOST_WORDS = 1 << 14
+"""Words of the sequences in one search, padding included."""
+
+
+class Problem(NamedTuple):
+    """The scores [n,L] of a sequence, and whether the words i to j are a constituent [n,n]."""
+
+    scores: Tensor
+    whole: Tensor | None
+
+
+class Searched(NamedTuple):
+    """The words' best labels [P,n], and the problems of rows that must have others."""
+
+    labels: Tensor
+    rows: Sequence[int] = ()
+    problems: Sequence[Problem] = ()
 
 
 @lru_cache(maxsize=8)
@@ -240,6 +328,7 @@ def decode_frames(
         of their relations. root: the root relation, which never holds between words."""
     has_tag, is_predicate = _joint_parts(tuple(joint), tuple(tags))
     parses: dict[int, LisaParse] = {}
+    unsolved: list[Unsolved] = []
     for batch in cast(Iterable[LisaBatch], scores.batches):
         known = [given[member] if given else Given() for member in batch.members]
         device = batch.scores.joint.device
@@ -268,12 +357,26 @@ def decode_frames(
             parses.setdefault(member, LisaParse(**of_sentence, tree=trees[row]))
         if len(rows):
             sure = certainty[rows, at].tolist()
-            found = _frames(batch, roles, rows, at, lengths[rows], known, likely)
-            for row, sure_of, frame in zip(rows.tolist(), sure, found, strict=True):
-                verb = [label for *_, label in frame.spans].index(PREDICATE)
-                frame.scores[verb] = sure_of
+            found, more = _frames(batch, roles, rows, at, lengths[rows], sure, known, likely)
+            for row, frame in zip(rows.tolist(), found, strict=True):
                 parses[batch.members[row]].frames.append(frame)
+            unsolved += more
+    solutions = roles.solved([of.problem for of in unsolved])
+    for of_frame, labels in zip(unsolved, solutions, strict=True):
+        sums = _sums(of_frame.log_probs[None], torch.tensor(labels)[None])
+        again = _frame(roles, labels, sums[0].tolist(), of_frame.frame.predicate, of_frame.sure)
+        of_frame.frame.spans, of_frame.frame.scores = again.spans, again.scores
     return parses
+
+
+class Unsolved(NamedTuple):
+    """A frame whose labels are to be found, with the words' log-probabilities of labels [n,L], and
+    the probability that its predicate is one."""
+
+    frame: FoundFrame
+    problem: Problem
+    log_probs: Tensor
+    sure: float
 
 
 @lru_cache(maxsize=8)
@@ -332,27 +435,49 @@ def _frames(
     rows: Tensor,
     predicates: Tensor,
     lengths: Tensor,
+    sure: Sequence[float],
     known: Sequence[Given],
     likely: HeadRelations | None,
-) -> list[FoundFrame]:
-    """Return the frames of P predicates: words predicates [P] of rows [P] with lengths [P]. likely:
-    the heads that role paths go by."""
+) -> tuple[list[FoundFrame], list[Unsolved]]:
+    """Return the frames of P predicates: words predicates [P] of rows [P] with lengths [P], of
+    these probabilities; some are yet to be solved. likely: the heads that role paths go by."""
     role_scores = batch.scores.roles_of(rows, predicates, *(likely or ()))
     whole = None
     if roles.nonconstituent_penalty and any(of.constituents is not None for of in known):
         whole = _constituents(known, role_scores.shape[1]).to(rows.device)[rows]
-    labels = roles(role_scores, predicates, lengths, whole)
-    chosen = torch.log_softmax(role_scores, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-    sums = F.pad(chosen.double().cumsum(1), (1, 0))
-    columns = (of.tolist() for of in (labels, sums, predicates, lengths))
-    frames = []
-    for numbers, before, predicate, n in zip(*columns, strict=True):
-        spans = bio_to_spans([roles.labels[label] for label in numbers[:n]])
-        spans = with_one_predicate(spans, predicate)
-        # a span's probability is the geometric mean of its words'
-        probable = [exp((before[end] - before[start]) / (end - start)) for start, end, _ in spans]
-        frames.append(FoundFrame(predicate, spans, probable))
-    return frames
+    found = roles.search(role_scores, predicates, lengths, whole)
+    log_probs = torch.log_softmax(role_scores, -1)
+    words = lengths.tolist()
+    columns = found.labels.tolist(), _sums(log_probs, found.labels).tolist(), words
+    frames = [
+        _frame(roles, labels[:n], sums, predicate, of_predicate)
+        for labels, sums, n, predicate, of_predicate in zip(
+            *columns, predicates.tolist(), sure, strict=True
+        )
+    ]
+    unsolved = [
+        Unsolved(frames[row], problem, log_probs[row, : words[row]].clone(), sure[row])
+        for row, problem in zip(found.rows, found.problems, strict=True)
+    ]
+    return frames, unsolved
+
+
+def _sums(log_probs: Tensor, labels: Tensor) -> Tensor:
+    """Return the sums of the first words' log-probabilities [P,n+1] under labels [P,n]."""
+    chosen = log_probs.gather(-1, labels.to(log_probs.device).unsqueeze(-1)).squeeze(-1)
+    return F.pad(chosen.double().cumsum(1), (1, 0))
+
+
+def _frame(
+    roles: RoleDecoder, labels: list[int], before: list[float], predicate: int, sure: float
+) -> FoundFrame:
+    """Return the frame of labels, with the words' `_sums` and the predicate's probability."""
+    spans = bio_to_spans([roles.labels[label] for label in labels])
+    spans = with_one_predicate(spans, predicate)
+    # a span's probability is the geometric mean of its words'
+    probable = [exp((before[end] - before[start]) / (end - start)) for start, end, _ in spans]
+    probable[[label for *_, label in spans].index(PREDICATE)] = sure
+    return FoundFrame(predicate, spans, probable)
 
 
 def _constituents(known: Sequence[Given], n: int) -> Tensor:

@@ -24,9 +24,10 @@ from ..batching.batches import (
 from ..batching.sentences import Sentence, heads_in_words
 from ..bridge.shim import torch_shim
 from ..bridge.weights import Header
-from ..layers.biaffine import LabelFactors, label_scores
+from ..layers.biaffine import LabelFactors, Matrices, label_scores
+from ..layers.bilstm import Steps
 from ..layers.dropout import FeatureDropout
-from ..layers.input_encoders import BiLSTMInput, BiLSTMInputEncoder
+from ..layers.input_encoders import BiLSTMInput, BiLSTMInputEncoder, ReadWords
 from ..layers.lisa_encoder import LisaEncoder, LisaEncoderSettings
 from ..layers.precision import Precision
 from ..layers.role_paths import RolePaths, dependency_paths, path_vectors
@@ -91,12 +92,12 @@ class LisaScores(NamedTuple):
     joint: Tensor
     predicate: Tensor
     role: Tensor
-    role_weight: Tensor
+    role_weight: Matrices
     tags: Tensor | None = None
     arcs: Tensor | None = None
     dependent: Tensor | None = None
     head: Tensor | None = None
-    relation_weight: Tensor | None = None
+    relation_weight: Matrices | None = None
     paths: Tensor | None = None
 
     @property
@@ -190,17 +191,22 @@ class LisaNetwork(nn.Module):
             self.paths = RolePaths(sizes["relations"], width)
         self.dropout = FeatureDropout()
 
+    def read(self, words: Tensor, steps: Steps) -> ReadWords | None:
+        """Read words ahead, see `TagReader.read`."""
+        return None if self.input_encoder is None else self.input_encoder.read(words, steps)
+
     def forward(
         self,
         x: Tensor,
         lengths: Tensor,
         heads: Tensor | None = None,
         predicates: Tensor | None = None,
+        read: ReadWords | None = None,
     ) -> LisaScores:
         tags = None
         words = self.dropout(x)
         if self.input_encoder is not None:
-            rows, tags = self.input_encoder(x, lengths)
+            rows, tags = self.input_encoder(x, lengths, None, read)
             # roles depend on word meaning, which a BiLSTM trained for trees may lose
             words = torch.cat([words, rows[:, 1:-1]], -1)
         x = words
@@ -282,17 +288,22 @@ def _forward(
     indicator = lisa_settings(model).indicator_width is not None
 
     def score(
-        sentences: list[Sentence], members: list[int], lengths: Tensor, x: Tensor
+        sentences: list[Sentence],
+        members: list[int],
+        lengths: Tensor,
+        x: Tensor,
+        read: ReadWords | None = None,
     ) -> LisaBatch:
         heads = predicates = None
         if indicator:
             rows, predicates = _by_predicate([sentences[k] for k in members], inputs.predicates)
             members, predicates = [members[row] for row in rows], predicates.to(x.device)
             lengths, x = lengths[rows], x[rows]
+            read = None if read is None else read.at(torch.tensor(rows))
         if inputs.heads is not None:
             given = [(inputs.heads[sentences[k].doc], sentences[k]) for k in members]
             heads = to_self_loops(padded(x, starmap(heads_in_words, given)))
-        scores = run(x, lengths, heads, predicates)
+        scores = run(x, lengths, heads, predicates, read)
         return LisaBatch(members, lengths, scores, predicates, heads)
 
     return score_sentences(model, inputs.docs, is_train, score)

@@ -247,47 +247,102 @@ def best_spans(
     repeats; each such label doubles the work.
     Ties: a word outside before a span, longer spans before shorter, lower labels before higher.
     """
+    problems = span_problems(begin, inside, outside, whole, losses, lengths, unique)
+    return solved(problems, unique)
+
+
+class SpanProblem(NamedTuple):
+    """What `best_spans` needs of one sequence: w words and c labels, by their numbers, and their
+    scores, as there."""
+
+    words: Array
+    labels: Array
+    begin: Array
+    """[w, c]"""
+    inside: Array
+    """[w, c]"""
+    outside: Array
+    """[w]"""
+    whole: Array
+    """[w, w]"""
+    losses: Array
+    """[c]"""
+
+
+def span_problems(
+    begin: Tensor,
+    inside: Tensor,
+    outside: Tensor,
+    whole: Tensor,
+    losses: Tensor,
+    lengths: Tensor,
+    unique: Sequence[int] = (),
+) -> list[SpanProblem]:
+    """Returns the problems that `solved` solves, in fewer searches the more there are, with the
+    arguments of `best_spans`."""
     starts, later, alone = (t.double().cpu().numpy() for t in (begin, inside, outside))
     constituents, lost = whole.cpu().numpy(), losses.double().cpu().numpy()
+    problems = []
     useful = _useful(starts, later, alone, lost, lengths.cpu().numpy(), unique)
-    words_of = [numpy.flatnonzero(numpy.asarray(row.any(1))) for row in useful]
-    labels_of = [numpy.flatnonzero(numpy.asarray(row.any(0))) for row in useful]
-    found: list[Spans] = [[] for _ in words_of]
-    once: list[list[int]] = [[] for _ in words_of]
+    for row, of in enumerate(useful):
+        words, labels = (numpy.flatnonzero(of.any(axis)) for axis in (1, 0))
+        both = numpy.ix_(words, labels)
+        of_words = alone[row, words], constituents[row][numpy.ix_(words, words)]
+        of_labels = starts[row][both], later[row][both]
+        problems.append(SpanProblem(words, labels, *of_labels, *of_words, lost[labels]))
+    return problems
+
+
+def solved(problems: Sequence[SpanProblem], unique: Sequence[int] = ()) -> list[Spans]:
+    """Returns the best spans of each problem, of which `unique` labels occur at most once."""
+    found: list[Spans] = [[] for _ in problems]
+    once: list[list[int]] = [[] for _ in problems]
 
     def size(row: int) -> tuple[int, ...]:
-        return len(once[row]), len(words_of[row]).bit_length()
+        return len(once[row]), len(problems[row].words).bit_length()
 
-    rows = [row for row, words in enumerate(words_of) if len(words)]
+    rows = [row for row, problem in enumerate(problems) if len(problem.words)]
     while rows:
         for (k, *_), alike in groupby(sorted(rows, key=size), size):
             part = list(alike)
-            n, most = (max(len(of[row]) for row in part) for of in (words_of, labels_of))
+            n, most = (max(len(problems[row][of]) for row in part) for of in (0, 1))
             step = max(1, (MOST_STATES >> k) // (n * max(n, most)))
             for some in (part[at : at + step] for at in range(0, len(part), step)):
-                words, labels = (
-                    padded([of[row] for row in some], -1) for of in (words_of, labels_of)
+                group = [problems[row] for row in some]
+                words, _, begin, inside, outside, whole, losses = (
+                    padded([problem[k] for problem in group], padding)
+                    for k, padding in enumerate((-1, -1, -numpy.inf, -numpy.inf, 0, False, 0))
                 )
-                row, word, label = numpy.array(some), words[..., None], labels[:, None]
-                there = (word >= 0) & (label >= 0)
                 follows = numpy.diff(words, axis=1, prepend=-2)[..., None] == 1
-                at = row[:, None, None], word, label
-                limited = [numpy.searchsorted(labels_of[row], once[row]) for row in some]
+                limited = [
+                    numpy.searchsorted(problem.labels, once[row])
+                    for row, problem in zip(some, group, strict=True)
+                ]
                 results = _search(
-                    numpy.where(there, starts[at], -numpy.inf),
-                    numpy.where(there & follows, later[at], -numpy.inf),
-                    alone[row[:, None], words],
-                    constituents[row[:, None, None], word, words[:, None]],
-                    lost[labels],
-                    [len(words_of[row]) for row in some],
+                    begin,
+                    numpy.where(follows, inside, -numpy.inf),
+                    outside,
+                    whole,
+                    losses,
+                    [len(problem.words) for problem in group],
                     numpy.array(limited, dtype=numpy.int64),
                 )
-                for member, names, of, spans in zip(some, labels, words, results, strict=True):
-                    found[member] = [
+                for row, (of, names, *_), spans in zip(some, group, results, strict=True):
+                    found[row] = [
                         (int(of[first]), int(of[end - 1]) + 1, int(names[label]))
                         for first, end, label in spans
                     ]
         rows = [row for row in rows if _limit(once[row], found[row], unique)]
+    return found
+
+
+def padded(rows: Sequence[Sequence[int] | Array], padding: float = 0) -> Array:
+    """Returns rows of numbers, or tables, as one array, with `padding` after their ends."""
+    parts = list(map(numpy.asarray, rows))
+    sizes = [max(of) for of in zip(*(part.shape for part in parts), strict=True)]
+    found = numpy.full((len(parts), *sizes), padding, parts[0].dtype)
+    for row, part in zip(found, parts, strict=True):
+        row[tuple(map(slice, part.shape))] = part
     return found
 
 
@@ -322,14 +377,6 @@ def _useful(
         useful[:, j] |= gain[:, j] + after > 0
         after = numpy.maximum(after + more[:, j], 0)
     return useful
-
-
-def padded(rows: Sequence[Sequence[int] | Array], padding: int = 0) -> Array:
-    """Returns rows of numbers [B, longest], with `padding` after their ends."""
-    found = numpy.full((len(rows), max(map(len, rows))), padding, dtype=numpy.int64)
-    for k, row in enumerate(rows):
-        found[k, : len(row)] = row
-    return found
 
 
 def _search(

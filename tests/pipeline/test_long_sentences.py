@@ -6,7 +6,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from spacy_lal.structure import binarise, pruned
+from spacy_lal.structure import pruned
 
 pytest.importorskip("en_lal_sm", reason="pip install ./packages/en_lal_sm")
 
@@ -32,7 +32,6 @@ def parse(doc):
 def all_trees(nlp, monkeypatch, doc):
     with monkeypatch.context() as patch:
         patch.setattr(pruned, "EXACT_WORDS", 10**9)
-        patch.setattr(binarise, "EXACT_WORDS", 10**9)
         return nlp(doc)
 
 
