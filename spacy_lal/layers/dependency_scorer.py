@@ -62,8 +62,8 @@ class DependencyScorer(nn.Module):
         self.arc_dependent = linear(d_in, d_arc)
         self.relation_head = linear(d_in, d_relation)
         self.relation_dependent = linear(d_in, d_relation)
-        self.arc = Biaffine(d_arc, d_arc)
         rounds = issubclass(linear, Linear)
+        self.arc = Biaffine(d_arc, d_arc, rounds=rounds)
         self.relation = Biaffine(d_relation, d_relation, n_relations, rounds=rounds)
         self.dropout = FeatureDropout(settings.dropout)
 

@@ -11,8 +11,10 @@ from torch import Tensor, nn
 
 from .biaffine import Biaffine, LabelFactors
 from .dropout import Dropout, FeatureDropout
-from .integers import Linear, wide_if_rounded
+from .integers import IntegerMatrix, Linear, rounded_rows
 from .packed import runs_of_length
+from .precision import Precision
+from .prepared import Prepared
 from .settings import Settings
 
 
@@ -70,7 +72,7 @@ def sinusoids(n: int, width: int, like: Tensor) -> Tensor:
     return F.pad(torch.cat([angles.sin(), angles.cos()], 1), (0, width % 2)).to(like.dtype)
 
 
-class SyntacticScorer(nn.Module):
+class SyntacticScorer(Prepared):
     """The deep biaffine parser (Dozat and Manning 2017) that is also an attention head (eq. 4).
 
     x [B,n,d] -> arcs [B,n,n], the score of word j as the head of word i at [i,j], where the root's
@@ -87,12 +89,20 @@ class SyntacticScorer(nn.Module):
         self.relation = Biaffine(d_relation, d_relation, n_relations, rounds=True)
         self.dropout = FeatureDropout()
 
+    def made(self, precision: Precision) -> IntegerMatrix | None:
+        """Returns the rounded matrix of arcs, for such products."""
+        return IntegerMatrix(self.arc[:-1].T) if precision == "int8" else None
+
     def forward(self, x: Tensor) -> tuple[Tensor, LabelFactors]:
         views = self.dropout(F.leaky_relu(self.views(x), 0.1))
         dependent, governed, head, governor = views.split(self.sizes, -1)
-        dependent, head = (wide_if_rounded(view, self.views) for view in (dependent, head))
-        weight, bias = self.arc.to(head).split([len(self.arc) - 1, 1])
-        arcs = (dependent @ weight + bias) @ head.transpose(1, 2)
+        matrix: IntegerMatrix | None = self.prepared()
+        if matrix is None:
+            of_dependent = dependent @ self.arc[:-1] + self.arc[-1]
+        else:
+            rows = rounded_rows(dependent.flatten(0, 1))
+            of_dependent = matrix.product(rows, self.arc[-1]).view_as(head).double()
+        arcs = of_dependent @ head.to(of_dependent).transpose(1, 2)
         return arcs, self.relation.factors(governed, governor)
 
 

@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.pipeline import Tok2Vec, TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import logger, minibatch, raise_error
+from spacy.util import logger, raise_error
 from spacy.vocab import Vocab
 from thinc.api import Model
 
@@ -183,10 +183,11 @@ class WeightsPipe(TrainablePipe):
         return super().update(examples, drop=drop, sgd=sgd, losses=losses)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Yield the annotated Docs, as spaCy's `pipe`. With an error handler, the Docs of a batch
-        that fails are annotated one by one, and the handler gets only those that fail alone."""
+        """Yield the annotated Docs, as spaCy's `pipe`. A batch has `batch_size` Docs, or fewer of
+        more than `MOST_WORDS` words. With an error handler, the Docs of a batch that fails are
+        annotated one by one, and the handler gets only those that fail alone."""
         handler = self.get_error_handler()
-        for docs in minibatch(stream, batch_size):
+        for docs in _batches(stream, batch_size):
             try:
                 self.set_annotations(docs, self.predict(docs))
             except Exception as error:
@@ -239,6 +240,26 @@ class WeightsPipe(TrainablePipe):
         with naming(path / "cfg"):
             self._check_cfg()
         return self
+
+
+MOST_WORDS = 1 << 14
+"""Most words in a batch of several Docs, whose vectors are in memory together."""
+
+
+def _batches(stream: Iterable[Doc], batch_size: int) -> Iterator[list[Doc]]:
+    docs: list[Doc] = []
+    words = 0
+    for doc in stream:
+        if docs and words + len(doc) > MOST_WORDS:
+            yield docs
+            docs, words = [], 0
+        docs.append(doc)
+        words += len(doc)
+        if len(docs) == batch_size:
+            yield docs
+            docs, words = [], 0
+    if docs:
+        yield docs
 
 
 def _with_extensions(make: Callable, arguments: tuple[Any, ...]) -> Any:
