@@ -141,7 +141,7 @@ class WordAffixEmbedding(WordEmbedding):
     def __init__(self, vocabulary: list[list[str]], settings: WordAffixSettings) -> None:
         super().__init__(vocabulary)
         self.features = settings.features
-        self.known: dict[str, list[int]] = {}
+        self.known: dict[str, tuple[int, ...]] = {}
         others = len(vocabulary) - 1
         widths = [settings.word_width, *[settings.affix_width] * others]
         self.tables = nn.ModuleList(
@@ -159,7 +159,8 @@ class WordAffixEmbedding(WordEmbedding):
         for word in words:
             if word not in known:
                 pairs = zip(self.index, self.features(word), strict=True)
-                known[word] = [index.get(value, 0) for index, value in pairs]
+                # the garbage collector leaves tuples of numbers alone
+                known[word] = tuple(index.get(value, 0) for index, value in pairs)
         ids = [known[word] for word in words]
         return (torch.tensor(ids, dtype=torch.long).view(-1, len(self.index)),)
 

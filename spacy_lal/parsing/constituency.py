@@ -243,20 +243,27 @@ class ConstituencyPipe(ParserPipe):
     def write_trees(self, docs: Sequence[Doc], scores: Parses) -> None:
         """Write trees alone."""
         sentences, parses = scores
-        # of each Doc: constituents, their probabilities, those of trees, and unparsed sentences
-        written: list[tuple[list[Any], ...]] = [([], [], [], []) for _ in docs]
-        for number, (d, start, end, words, *_) in enumerate(sentences):
-            spans, probabilities, log_probs, unparsed = written[d]
-            parse = parses.get(number)
-            if parse is None:
-                unparsed.append((start, end))
-                continue
-            for (i, j, category), score in self._spans(parse):
-                spans.append((int(words[i]), int(words[j - 1]) + 1, category))
-                probabilities.append(score)
-            if parse.log_prob is not None:
-                log_probs.append((start, end, parse.log_prob))
-        for doc, (*found, unparsed) in zip(docs, written, strict=True):
+        of_docs: list[list[int]] = [[] for _ in docs]
+        for number, sentence in enumerate(sentences):
+            of_docs[sentence.doc].append(number)
+        for doc, numbers in zip(docs, of_docs, strict=True):
+            spans: list[LabelledSpan] = []
+            probabilities: list[float | None] = []
+            log_probs: list[tuple[int, int, float]] = []
+            unparsed: list[tuple[int, int]] = []
+            for number in numbers:
+                _, start, end, words, *_ = sentences[number]
+                parse = parses.get(number)
+                if parse is None:
+                    unparsed.append((start, end))
+                    continue
+                tokens = words.tolist()
+                for (i, j, category), score in self._spans(parse):
+                    spans.append((tokens[i], tokens[j - 1] + 1, category))
+                    probabilities.append(score)
+                if parse.log_prob is not None:
+                    log_probs.append((start, end, parse.log_prob))
+            found = spans, probabilities, log_probs
             set_constituents(doc, *found, unparsed=unparsed, key=self.spans_key)
 
     def _writes(self, doc: Doc, overwritten: bool) -> list[str]:
