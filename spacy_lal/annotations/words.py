@@ -82,7 +82,8 @@ def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -
     loses their beginning. Raises ValueError unless every token has both, and for a head outside the
     Doc.
     """
-    if not len(heads) == len(relations) == len(doc) or any(not 0 <= h < len(doc) for h in heads):
+    outside = len(doc) and not (min(heads, default=0) >= 0 and max(heads, default=0) < len(doc))
+    if not len(heads) == len(relations) == len(doc) or outside:
         raise ValueError(
             f"a Doc of {len(doc)} tokens needs a head, from 0 to {len(doc) - 1}, and a relation of "
             f"each: got heads {list(heads)} and {len(relations)} relations"
@@ -93,9 +94,9 @@ def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -
     above = numpy.asarray(heads)
     values: Any = numpy.empty((len(doc), 2), dtype="int64")
     values[:, 0] = above - numpy.arange(len(doc))
-    values[:, 1] = numpy.asarray(
-        [doc.vocab.strings.add(relation) for relation in relations], dtype="uint64"
-    ).view("int64")
+    number = {relation: doc.vocab.strings.add(relation) for relation in set(relations)}
+    of_words = [number[relation] for relation in relations]
+    values[:, 1] = numpy.asarray(of_words, dtype="uint64").view("int64")
     doc.from_array([HEAD, DEP], values.view("uint64"))
     root = above
     for _ in range(len(doc).bit_length()):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -45,9 +46,8 @@ def role_scores(
     else:
         label_vectors = (F.pad(predicate_vectors, (0, 1), value=1.0) @ weight).transpose(0, 1)
     # [r;1] without writing the ones behind every word
-    return word_vectors @ label_vectors[..., :-1].transpose(1, 2) + label_vectors[
-        ..., -1
-    ].unsqueeze(1)
+    vectors, added_to_all = label_vectors.split([word_vectors.shape[2], 1], 2)
+    return torch.baddbmm(added_to_all.transpose(1, 2), word_vectors, vectors.transpose(1, 2))
 
 
 class RoleScorer(nn.Module):

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast, get_args
 
 import numpy
 import torch
+from spacy.attrs import DEP
 from spacy.language import Language
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
@@ -347,11 +348,13 @@ class LisaSRL(ParserPipe):
         self, docs: list[Doc], sentences: list[Sentence], predicates: list[set[int] | None]
     ) -> list[Given]:
         """Return the annotations of each sentence that settings select."""
-        number = {relation: k for k, relation in enumerate(self.relations)}
+        strings = self.vocab.strings
+        number = {strings.add(relation): k for k, relation in enumerate(self.relations)}
         heads = [
             token_heads(doc) if self.overwrite_parser and "heads" in _written(doc) else None
             for doc in docs
         ]
+        deps = [numpy.asarray(doc.to_array([DEP])) for doc in docs]
         constituents = [
             [(span.start, span.end, "") for span in doc.spans[CONSTITUENTS_KEY]]
             if self.nonconstituent_penalty and CONSTITUENTS_KEY in doc.spans
@@ -365,7 +368,7 @@ class LisaSRL(ParserPipe):
             if (doc_predicates := predicates[d]) is not None:
                 given[k] = given[k]._replace(predicates=places(doc_predicates, sentence))
             if (doc_heads := heads[d]) is not None:
-                names = [number.get(docs[d][i].dep_, -1) for i in sentence.words.tolist()]
+                names = [number.get(dep, -1) for dep in deps[d][sentence.words].tolist()]
                 of_words = heads_in_words(doc_heads, sentence).tolist()
                 given[k] = given[k]._replace(heads=of_words, relations=names)
             if (spans := constituents[d]) is not None:
@@ -373,7 +376,7 @@ class LisaSRL(ParserPipe):
             if (kept := kept_scores[d]) and doc_heads is not None:
                 scores = kept.by_words.get((sentence.start, len(sentence.words)))
                 if scores is not None:
-                    names = [number.get(relation, -1) for relation in kept.parser.relations]
+                    names = [number.get(strings[r], -1) for r in kept.parser.relations]
                     again = ToDecode(kept.parser, scores, numpy.array(names))
                     given[k] = given[k]._replace(kept=again)
         return given

@@ -210,7 +210,11 @@ class LabelledTrees(Trees):
     def argmax(self, share: float = 0.5) -> FoundTrees:
         constituent, labels, empty = joint_values(self.scores, self.lengths, self.group)
         arcs = None if self.arcs is None else (1 - share) * self.arcs
-        return self._found(share * constituent, labels, share * empty, arcs)
+
+        def labels_of(labelled: Tensor) -> Tensor:
+            return torch.where(labelled, labels, 0)
+
+        return self._found(share * constituent, labels_of, share * empty, arcs)
 
     def mbr(
         self,
@@ -227,33 +231,43 @@ class LabelledTrees(Trees):
         """
         if threshold is None:
             raise ValueError("only trees of two stages do without a threshold")
-        real = self.scores[..., 1:]
-        if self.group is not None:
-            # a group has no gain; where a tree with heads needs one, it has no cost
-            real = real.clone()
-            real[..., self.group - 1] = -torch.inf
-        probable, labels = real.max(-1)
+        # a group has no gain; where a tree with heads needs one, it has no cost
+        cut = self.scores.shape[-1] if self.group is None else self.group
+        parts = (self.scores[..., 1:cut], self.scores[..., cut + 1 :])
+        probable = torch.cat([p.amax(-1, keepdim=True) for p in parts if p.shape[-1]], -1).amax(-1)
         gain = (probable - self.nodes.scores).exp() * self.nodes.marginals - threshold
         arcs = None
         if self.arcs is not None:
             arcs = arc_weight * torch.softmax(mask_padding(self.arcs, self.lengths), -1)
-        labels = torch.where(gain > 0, labels + 1, 0)
         more = None
         if several_heads is not None:
             more = gain.where(gain + threshold > several_heads, 0.0).clamp(min=0)
-        return self._found(gain.clamp(min=0), labels, torch.zeros_like(gain), arcs, more)
+
+        def labels_of(labelled: Tensor) -> Tensor:
+            at = (labelled & (gain > 0)).nonzero(as_tuple=True)
+            scores = self.scores[at].index_fill(
+                1, torch.tensor([0], device=gain.device), -torch.inf
+            )
+            if self.group is not None:
+                scores[:, self.group] = -torch.inf
+            labels = torch.zeros_like(labelled, dtype=torch.long)
+            labels[at] = scores.argmax(-1)
+            return labels
+
+        return self._found(gain.clamp(min=0), labels_of, torch.zeros_like(gain), arcs, more)
 
     def _found(
         self,
         constituent: Tensor,
-        labels: Tensor,
+        labels_of: Callable[[Tensor], Tensor],
         empty: Tensor,
         arcs: Tensor | None,
         more: Tensor | None = None,
     ) -> FoundTrees:
         """Returns the tree of the highest sum of values. constituent, empty: values of spans with
-        their best label and without one. more: values of constituents that a tree with heads then
-        takes in whatever the heads; 0 for none."""
+        their best label and without one. labels_of: returns the labels of the spans in a mask
+        [B, S]. more: values of constituents that a tree with heads then takes in whatever the
+        heads; 0 for none."""
         if self.rooted:
             never = empty.new_tensor(-torch.inf)
             empty = empty.index_put(root_positions(empty, self.lengths), never)
@@ -273,9 +287,9 @@ class LabelledTrees(Trees):
                 values = more.double() + 2 * chart_length(kept) * kept
                 _, tree = best_tree(values, self.lengths)
                 labelled = labelled | (tree & (more > 0))
+        labels = labels_of(labelled)
         if self.group is not None:
-            labelled = labelled & (labels != self.group)
-        labels = torch.where(labelled, labels, 0)
+            labels = torch.where(labels == self.group, 0, labels)
         if not self.probabilistic:
             return FoundTrees(labels, heads=heads)
         of_labels = self.scores.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
