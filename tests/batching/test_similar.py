@@ -2,10 +2,24 @@
 
 from itertools import combinations, pairwise
 
+import numpy
+import pytest
+import spacy
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_lal.batching.batches import BATCH_COST, STEP_COST, batch_by_spans, similar
+from spacy_lal.batching import batches as batches_module
+from spacy_lal.batching.batches import (
+    BATCH_COST,
+    STEP_COST,
+    batch_by_spans,
+    batches_read_ahead,
+    similar,
+)
+from spacy_lal.batching.sentences import Sentence
+from spacy_lal.layers.bilstm import Steps
+from spacy_lal.layers.input_encoders import ReadWords
 
 
 @given(lengths=st.lists(st.integers(1, 40), max_size=60), max_spans=st.integers(1, 3000))
@@ -45,3 +59,32 @@ def test_no_other_batches_of_similar_sizes_cost_less(
         if all(len(b) == 1 or len(b) * room(max(b)) <= most for b in batches):
             costs.append(cost(batches))
     assert cost(found) == min(costs, default=0)
+
+
+def test_words_are_read_ahead_once() -> None:
+    """Each sentence's words, by any groups of them, with what was read of them."""
+    sizes = [3, 9, 1, 4, 4, 7, 2]
+    sentences = [Sentence(k, 0, n, numpy.arange(n)) for k, n in enumerate(sizes)]
+    docs = [spacy.blank("en").make_doc(" ".join("a" * n)) for n in sizes]
+    flat = torch.arange(float(sum(sizes))).unsqueeze(1)
+    first = numpy.cumsum([0, *sizes])
+    seen = []
+
+    def read(words: torch.Tensor, steps: Steps) -> ReadWords:
+        seen.append(len(words))
+        assert sorted(steps.ahead.tolist()) == list(range(len(words)))
+        return ReadWords(words + 0.5, None)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batches_module, "READ_AHEAD", 8)
+        found = list(batches_read_ahead(docs, sentences, flat, 1000, read))
+    assert sum(seen) == sum(sizes)
+    assert all(n <= 8 or n == 9 for n in seen)
+    assert sorted(k for members, *_ in found for k in members) == list(range(len(sizes)))
+    for members, lengths, words, ahead in found:
+        assert ahead is not None
+        for row, k in enumerate(members):
+            n = int(lengths[row])
+            assert n == sizes[k]
+            assert words[row, :n, 0].tolist() == list(range(first[k], first[k] + n))
+            assert torch.equal(ahead.states[row], words[row] + 0.5)

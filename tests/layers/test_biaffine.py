@@ -4,7 +4,8 @@ import torch.nn.functional as F
 from torch.autograd import gradcheck
 from torch.func import functional_call
 
-from spacy_lal.layers.biaffine import Biaffine, FactorisedBiaffine
+from spacy_lal.layers.biaffine import Biaffine, FactorisedBiaffine, RoundedMatrices, label_scores
+from spacy_lal.layers.prepared import prepare
 
 
 def make(d_left, d_right, n_outputs):
@@ -156,3 +157,24 @@ def test_factorised_scores_begin_with_a_spread(d, rank):
 def test_a_rank_below_one_is_refused():
     with pytest.raises(ValueError, match="at least 1, not 0"):
         FactorisedBiaffine(2, 3, 4, 0)
+
+
+def test_rounded_matrices_are_near_to_exact_ones_in_every_batch() -> None:
+    torch.manual_seed(0)
+    product = Biaffine(16, 12, 5, rounds=True)
+    left, right = torch.randn(3, 7, 16), torch.randn(3, 7, 12)
+    at = torch.arange(3).repeat_interleave(7), torch.arange(7).repeat(3), torch.arange(21) % 5
+    with torch.no_grad():
+        exact = label_scores(product.factors(left, right), *at), product(left, right)
+        prepare(product, "int8")
+        factors = product.factors(left, right)
+        assert isinstance(factors.weight, RoundedMatrices)
+        rounded = label_scores(factors, *at), product(left, right)
+        for one, other in zip(exact, rounded, strict=True):
+            assert not torch.equal(one, other)
+            torch.testing.assert_close(one, other, rtol=0, atol=0.03 * float(one.abs().max()))
+        for k in range(21):
+            alone = label_scores(factors, *(of[k : k + 1] for of in at))
+            torch.testing.assert_close(alone[0], rounded[0][k], rtol=1e-6, atol=1e-6)
+    with torch.enable_grad():
+        assert isinstance(product.factors(left, right).weight, torch.Tensor)

@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from spacy_lal.layers import precision
-from spacy_lal.layers.bilstm import BiLSTM
+from spacy_lal.layers.bilstm import BiLSTM, steps_of
+from spacy_lal.layers.prepared import prepare
 
 LENGTHS = [5, 1, 3]
 
@@ -70,3 +71,25 @@ def test_which_processors_have_bfloat16(monkeypatch, capability, avx512_bf16, on
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512_bf16, raising=False)
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: onednn)
     assert precision.has_bfloat16.__wrapped__("cpu") == expected
+
+
+def test_steps_read_every_word_from_both_ends() -> None:
+    """Three sequences of 2, 3 and 1 words, one after the other: a b, c d e, f."""
+    steps = steps_of(torch.tensor([0, 2, 5]), torch.tensor([2, 3, 1]))
+    assert steps.ahead.tolist() == [2, 0, 5, 3, 1, 4]
+    assert steps.back.tolist() == [4, 1, 5, 3, 0, 2]
+    assert steps.sizes == [3, 2, 1]
+
+
+def test_words_without_padding_have_the_states_of_padded_ones() -> None:
+    torch.manual_seed(0)
+    bilstm, lengths = BiLSTM(6, 4, 2), torch.tensor([3, 5, 1, 5])
+    prepare(bilstm, "int8")
+    x = torch.randn(4, 5, 6)
+    first = lengths.cumsum(0) - lengths
+    with torch.no_grad():
+        padded = bilstm(x, lengths)
+        words = torch.cat([row[:n] for row, n in zip(x, lengths.tolist(), strict=True)])
+        found = bilstm.read(words, steps_of(first, lengths))
+    expected = [row[:n] for row, n in zip(padded, lengths.tolist(), strict=True)]
+    assert torch.equal(found, torch.cat(expected))

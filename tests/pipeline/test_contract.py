@@ -24,6 +24,7 @@ from spacy.training import Example
 from spacy_lal.annotations import get_constituents, set_constituents, set_frames
 from spacy_lal.annotations.grammar_errors import set_errors
 from spacy_lal.bridge.shim import torch_shims
+from spacy_lal.pipeline import component
 from tests.carriers import CARRIERS
 
 from .contract import CASES, Case, annotations, copy_of, same, trained
@@ -192,6 +193,13 @@ def test_pipe_is_repeated_call(name: str, nlp: Language, batch_size: int) -> Non
     for text, doc in zip(texts, nlp.pipe(texts, batch_size=batch_size), strict=True):
         same(annotations(doc), alone(name)[text])
     assert list(nlp.pipe([])) == []
+
+
+def test_batches_of_few_words(name: str, nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(component, "MOST_WORDS", 12)
+    docs = nlp.pipe(iter(TEXTS), batch_size=100)
+    for text, doc in zip(TEXTS, docs, strict=True):
+        same(annotations(doc), alone(name)[text])
 
 
 def test_threads(name: str, nlp: Language) -> None:
