@@ -10,8 +10,8 @@ from thinc.api import NumpyOps
 
 
 class TorchProducts(NumpyOps):
-    """`NumpyOps` with PyTorch's matrix products: up to three times as fast as those of BLIS, which
-    Thinc takes, and in the threads that PyTorch has already."""
+    """`NumpyOps` with PyTorch's matrix products, in the threads that PyTorch has already. Those of
+    BLIS, which Thinc takes, use less of most processors."""
 
     def gemm(
         self,

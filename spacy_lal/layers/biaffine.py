@@ -63,12 +63,9 @@ class Biaffine(Prepared):
     def forward(self, left: Tensor, right: Tensor) -> Tensor:
         if self.rounds and isinstance(matrices := self.prepared(), RoundedMatrices):
             of_left = matrices.of_left(left.flatten(0, 1))
-            sizes = left.shape[0], left.shape[1] * of_left.shape[1]
-            scores = of_left[..., :-1].reshape(*sizes, -1) @ right.transpose(1, 2)
-            scores = (scores + of_left[..., -1].reshape(*sizes, 1)).unflatten(
-                1, (left.shape[1], -1)
-            )
-            return scores.transpose(2, 3)
+            rows = of_left.view(len(left), -1, of_left.shape[2])
+            scores = rows[..., :-1] @ right.transpose(1, 2) + rows[..., -1:]
+            return scores.unflatten(1, (left.shape[1], -1)).transpose(2, 3)
         scores = self._projected(left).flatten(1, 2) @ right.transpose(1, 2)
         scores = scores.unflatten(1, (left.shape[1], len(self.bias))).transpose(2, 3)
         return scores + F.linear(left, self.left, self.bias).unsqueeze(2)

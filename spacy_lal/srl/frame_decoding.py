@@ -161,6 +161,8 @@ class RoleDecoder:
             return Searched(found.labels)
         # a best sequence without constraints and penalty stays the best
         labels = scores.argmax(-1)
+        lengths = lengths.to(labels.device)
+        constituents = None if constituents is None else constituents.to(labels.device)
         again = self._breaks(labels, lengths) | self._loses(labels, lengths, constituents)
         others = again.nonzero().squeeze(1)
         problems = [

@@ -77,7 +77,7 @@ def stands_for(tree: frozenset[Node], wanted: set[Node], sub_head: int | None) -
     return wanted <= tree and all(label in (0, sub_head) for *_, label in tree - wanted)
 
 
-# with an empty score of 0, as all parsers but imported ones have, trees are counted
+# an empty score that is not 0 shows when one is missing; parsers have 0
 @pytest.mark.parametrize(("sub_head", "empty"), [(None, -0.5), (1, -0.5), (2, -0.5), (None, 0.0)])
 def test_log_weight_sums_the_trees_that_stand_for_one(case, sub_head, empty) -> None:  # type: ignore[no-untyped-def]
     n, scores, gold, by_node = case
