@@ -28,6 +28,19 @@ MOST_KEPT = 10_000
 """Most words whose sums of rows are kept: the first ones, among which are the frequent ones."""
 
 
+class EightBitRows:
+    """A table [rows, d] of 8-bit numbers and a scale [rows, 1], in the place of a `Vectors.data` of
+    float32, which takes four times the memory."""
+
+    def __init__(self, table: Tensor, scale: Tensor) -> None:
+        self.table, self.scale = table.cpu().numpy(), scale.float().cpu().numpy()
+        self.shape = self.table.shape
+
+    def __getitem__(self, rows: NDArray[numpy.int32]) -> NDArray[numpy.float32]:
+        found: NDArray[numpy.float32] = self.table[rows] * self.scale[rows]
+        return found
+
+
 class OwnVectors(nn.Module):
     """A table of 8-bit numbers, and a linear projection of the vectors of words.
 
@@ -75,7 +88,7 @@ class OwnVectors(nn.Module):
         if self.floret is None:
             return self._rows_of(short_keys([get_string_id(word) for word in words]))
         if self._vectors is None:
-            data = (self.table.float() * self.scale.float()).cpu().numpy()
+            data = EightBitRows(self.table, self.scale)
             self._vectors = Vectors(data=data, mode="floret", **self.floret)
         new = [word for word in words if word not in self._kept]
         sums = self._vectors.get_batch([word[:MOST_CHARACTERS] for word in new]) if new else ()

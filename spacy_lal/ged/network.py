@@ -18,13 +18,15 @@ from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
 from ..bridge.weights import Header
 from ..encoders.windows import sentence_spans
 from ..layers.dropout import Dropout
+from ..layers.integers import OneSidedLinear
 from ..layers.layer_attention import LayerAttention, LayerAttentionSettings
+from ..layers.precision import Precision
 from ..layers.settings import with_settings_of
 
 
 @with_settings_of(LayerAttentionSettings)
 def build_mhmla_v1(
-    layers: Model[list[Doc], Floats3d], **settings: Any
+    layers: Model[list[Doc], Floats3d], prediction: Precision = "float32", **settings: Any
 ) -> Model[list[Doc], Floats2d]:
     """Multi-head multi-layer attention (Kaneko and Komachi 2019): scores of every token's labels.
 
@@ -34,6 +36,8 @@ def build_mhmla_v1(
     layers: an encoder that gives all its layers, [layers, tokens of all Docs, width]:
         `spacy-lal.BiLSTMLayers.v1`, `spacy-lal.EncoderLayers.v1` or
         `spacy-lal.TransformerLayers.v1`; or `spacy-lal.WithWordLayer.v1` on top of one of them.
+    prediction: as in `spacy-lal.LabelAttentionParser.v1`; "int8" for layers that are the same in
+        every batch, to the bit, as those of encoders and word layers with "int8".
     settings: see `LayerAttentionSettings`.
     """
     return Model(
@@ -43,7 +47,7 @@ def build_mhmla_v1(
         layers=[layers],
         refs={"layers": layers, "tok2vec": layers.maybe_get_ref("tok2vec")},
         shims=[TorchShim(LayerAttentionSettings(**settings).build)],
-        attrs={"labels": []},
+        attrs={"labels": [], "prediction": prediction},
     )
 
 
@@ -69,7 +73,7 @@ def _attend(
     shim = torch_shim(model)
     stack, backprop_layers = model.get_ref("layers")(docs, is_train)
     h = xp2torch(stack, device=shim.device).requires_grad_(is_train)
-    logits = shim.run(h, is_train=is_train)
+    logits = shim.run(h, is_train=is_train, prediction=model.attrs["prediction"])
 
     def backprop(d_logits: Floats2d) -> list[Doc]:
         logits.backward(xp2torch(d_logits, device=logits.device))
@@ -150,8 +154,8 @@ class WordLayer(nn.Module):
 
     def __init__(self, d: int, d_words: int, d_hidden: int) -> None:
         super().__init__()
-        self.hidden = nn.Linear(d + d_words, d_hidden)
-        self.output = nn.Linear(d_hidden, d)
+        self.hidden = OneSidedLinear(d + d_words, d_hidden)
+        self.output = OneSidedLinear(d_hidden, d)
         self.norm = nn.LayerNorm(d)
         self.dropout = Dropout()
 
@@ -168,6 +172,7 @@ def build_with_word_layer_v1(
     layers: Model[list[Doc], Floats3d],
     embed: Model[list[Doc], list[Floats2d]],
     hidden_width: int = 384,
+    prediction: Precision = "float32",
 ) -> Model[list[Doc], Floats3d]:
     """Put one more layer above those of an encoder; it reads the last layer and an embedding.
 
@@ -177,7 +182,7 @@ def build_with_word_layer_v1(
     layers: an encoder that gives all its layers; see `spacy-lal.MHMLA.v1`.
     embed: any Tok2Vec model, such as `spacy-lal.WordAffixEmbed.v1`, whose vocabulary is learned at
         initialisation.
-    hidden_width: width of the feed-forward layer.
+    hidden_width: width of the feed-forward layer. prediction: as in `spacy-lal.MHMLA.v1`.
     """
     return Model(
         "with_word_layer",
@@ -186,7 +191,7 @@ def build_with_word_layer_v1(
         layers=[layers, embed],
         refs={"layers": layers, "tok2vec": embed},
         shims=[TorchShim(_build)],
-        attrs={"hidden_width": hidden_width, "dropout_rate": 0.0},
+        attrs={"hidden_width": hidden_width, "dropout_rate": 0.0, "prediction": prediction},
     )
 
 
@@ -211,7 +216,8 @@ def _add_words(
     d_words = network.hidden.in_features - network.output.out_features
     # without a Doc the width is unknown
     words = to_tensor(model, rows, shim.device).view(-1, d_words).requires_grad_(is_train)
-    above = shim.run(last, words, is_train=is_train, dropout=model.attrs["dropout_rate"])
+    rate, prediction = model.attrs["dropout_rate"], model.attrs["prediction"]
+    above = shim.run(last, words, is_train=is_train, dropout=rate, prediction=prediction)
     result = torch.cat([stack, above.detach().unsqueeze(0)])
 
     def backprop(d_stack: Floats3d) -> list[Doc]:

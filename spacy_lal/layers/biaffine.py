@@ -13,17 +13,20 @@ from .prepared import Prepared
 
 
 class RoundedMatrices:
-    """The matrices [L,a+1,b+1] of a biaffine product, rounded for products with rounded vectors."""
+    """The matrices of a biaffine product, rounded for products with rounded left vectors.
 
-    def __init__(self, weight: Tensor) -> None:
-        self.shape = weight.shape
-        self.bias = weight[:, -1].flatten()
-        self.matrix = IntegerMatrix(weight[:, :-1].transpose(1, 2).flatten(0, 1))
+    for_left [L,b+1,a] times x, plus `bias` [L,b+1], is [x;1]^T W_l of every label.
+    """
+
+    def __init__(self, for_left: Tensor, bias: Tensor) -> None:
+        self.sizes = bias.shape
+        self.bias = bias.flatten()
+        self.matrix = IntegerMatrix(for_left.flatten(0, 1))
 
     def of_left(self, left: Tensor) -> Tensor:
         """[N,a] -> [x;1]^T W_l of every label [N,L,b+1]."""
         product = self.matrix.product(rounded_rows(left), self.bias)
-        return product.view(len(left), self.shape[0], self.shape[2])
+        return product.view(len(left), *self.sizes)
 
 
 Matrices = Tensor | RoundedMatrices
@@ -82,10 +85,12 @@ class Biaffine(Prepared):
 
     def made(self, precision: Precision) -> Matrices:
         """Returns the matrices W_o [n_outputs,d_left+1,d_right+1]."""
-        upper = torch.cat([self.bilinear, self.left.unsqueeze(2)], 2)
         lower = torch.cat([self.right, self.bias.unsqueeze(1)], 1)
-        weight = torch.cat([upper, lower.unsqueeze(1)], 1)
-        return RoundedMatrices(weight) if self.rounds and precision == "int8" else weight
+        if self.rounds and precision == "int8":
+            for_left = torch.cat([self.bilinear.transpose(1, 2), self.left.unsqueeze(1)], 1)
+            return RoundedMatrices(for_left, lower)
+        upper = torch.cat([self.bilinear, self.left.unsqueeze(2)], 2)
+        return torch.cat([upper, lower.unsqueeze(1)], 1)
 
 
 class FactorisedBiaffine(nn.Module):
@@ -151,7 +156,7 @@ def _of_rounded(
     starts: Tensor,
     ends: Tensor,
 ) -> Tensor:
-    scores = right.new_empty(len(sentences), weight.shape[0])
+    scores = right.new_empty(len(sentences), weight.sizes[0])
     parts = (of.split(CHUNK) for of in (sentences, starts, ends, scores))
     for rows, start, end, out in zip(*parts, strict=True):
         of_left = weight.of_left(left[rows, start])

@@ -2,14 +2,20 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .dropout import Dropout
+from .integers import IntegerMatrix, rounded_rows
+from .precision import Precision
+from .prepared import Prepared
 from .settings import Settings
+
+TOKENS = 256
+"""Tokens whose keys and values, of all layers, are in memory at one time if weights are rounded."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,14 @@ class LayerAttentionSettings(Settings):
         return LayerAttention(header["d"], header["n_layers"], len(header["labels"]), self)
 
 
-class LayerAttention(nn.Module):
+class RoundedLayer(NamedTuple):
+    """Rounded weights of the keys of one layer and of what its heads mix, and their biases."""
+
+    matrix: IntegerMatrix
+    bias: Tensor
+
+
+class LayerAttention(Prepared):
     """Multi-head multi-layer attention, then a linear classifier (section 3.2, eqs. 4 to 10).
 
     h [L,N,d], the outputs of L layers for N tokens -> logits [N, n_classes]. For every layer l and
@@ -40,6 +53,8 @@ class LayerAttention(nn.Module):
     · k_lj + b_a. With alpha_j = softmax over the layers of a_j, head j is the sum over layers of
     alpha_lj v_lj. W_o classifies all heads side by side. Merged with W_v it is one small matrix if
     there are few classes, so values are never computed, which halves the cost of a token.
+
+    8-bit predictions round h, whose rows must be the same in every batch, to the bit.
     """
 
     def __init__(
@@ -51,6 +66,8 @@ class LayerAttention(nn.Module):
             raise ValueError(f"{d} features can't be shared out evenly to {n_heads} heads")
         self.n_heads = n_heads
         self.pooling = settings.pooling
+        # or values are smaller than their votes for so many classes
+        self.votes = n_heads * n_classes <= d
         self.dropout = Dropout(settings.attention_dropout)
         self.output = nn.Linear(d, n_classes)
         if self.pooling == "last":
@@ -64,31 +81,59 @@ class LayerAttention(nn.Module):
             self.score = nn.Parameter(torch.empty(n_layers, d).uniform_(-bound, bound))
             self.score_bias = nn.Parameter(torch.zeros(n_layers, n_heads))
 
+    def made(self, precision: Precision) -> list[RoundedLayer] | None:
+        """Returns the rounded weights of each layer, for such products."""
+        if precision != "int8" or self.pooling != "attention":
+            return None
+        weights, biases = self._mixed_by_heads()
+        rows = torch.cat([self.key, weights.flatten(1, 2)], 1)
+        biases = torch.cat([self.key_bias, biases.flatten(1)], 1)
+        return [RoundedLayer(IntegerMatrix(w), b) for w, b in zip(rows, biases, strict=True)]
+
     def forward(self, h: Tensor) -> Tensor:
         h = self.dropout(h)
         if self.pooling == "last":
-            return self.output(h[-1])
-        n_layers, n_tokens, d = h.shape
-        heads = (self.n_heads, d // self.n_heads)
-        n_classes = len(self.output.weight)
-        if self.pooling == "attention" and self.n_heads * n_classes > d:
-            # values are smaller than their votes for so many classes
-            v = torch.baddbmm(self.value_bias.unsqueeze(1), h, self.value.transpose(1, 2))
-            alpha = self.dropout(self._attention(h))
-            mixed = torch.einsum("lnj,lnjv->njv", alpha, v.unflatten(-1, heads))
-            return self.output(mixed.flatten(1))
-        output = self.output.weight.view(-1, *heads)
-        # each class's weights and biases by layer and head: [L,J,C,d], [L,J,C]
-        values = torch.einsum("cjv,ljvd->ljcd", output, self.value.view(n_layers, *heads, d))
-        biases = torch.einsum("cjv,ljv->ljc", output, self.value_bias.view(n_layers, *heads))
+            return cast(Tensor, self.output(h[-1]))
+        if layers := cast(list[RoundedLayer] | None, self.prepared()):
+            return torch.cat([self._of_rounded(part, layers) for part in h.split(TOKENS, 1)])
+        weights, biases = self._mixed_by_heads()
         if self.pooling == "average":
-            mean = torch.einsum("lnd,lcd->nc", h, values.sum(1)) / n_layers
-            return mean + biases.sum(1).mean(0) + self.output.bias
-        votes = torch.baddbmm(
-            biases.flatten(1).unsqueeze(1), h, values.flatten(1, 2).transpose(1, 2)
-        ).view(n_layers, n_tokens, self.n_heads, n_classes)
+            mean = torch.einsum("lnd,ljvd->njv", h, weights) / len(h)
+            return self._classified(mean + biases.mean(0))
+        v = torch.baddbmm(biases.flatten(1).unsqueeze(1), h, weights.flatten(1, 2).transpose(1, 2))
         alpha = self.dropout(self._attention(h))
-        return torch.einsum("lnj,lnjc->nc", alpha, votes) + self.output.bias
+        return self._classified(torch.einsum("lnj,lnjv->njv", alpha, self._heads(v)))
+
+    def _mixed_by_heads(self) -> tuple[Tensor, Tensor]:
+        """Returns weights [L,J,V,d] and biases [L,J,V] of what the heads mix: values, V = d/J
+        features, or their votes for the classes, V = n_classes."""
+        weights, biases = self._heads(self.value, 1), self._heads(self.value_bias)
+        if not self.votes:
+            return weights, biases
+        output = self._heads(self.output.weight)
+        return (
+            torch.einsum("cjv,ljvd->ljcd", output, weights),
+            torch.einsum("cjv,ljv->ljc", output, biases),
+        )
+
+    def _classified(self, mixed: Tensor) -> Tensor:
+        """Returns logits [N,n_classes] of what the heads have mixed [N,J,V]."""
+        if self.votes:
+            return mixed.sum(1) + self.output.bias
+        return cast(Tensor, self.output(mixed.flatten(1)))
+
+    def _of_rounded(self, h: Tensor, layers: list[RoundedLayer]) -> Tensor:
+        d = h.shape[2]
+        scores, mixed_by_heads = [], []
+        for x, (matrix, bias), score in zip(h, layers, self.score, strict=True):
+            product = matrix.product(rounded_rows(x), bias)
+            scores.append(self._heads(product[:, :d].relu_().mul_(score)).sum(-1))
+            mixed_by_heads.append(self._heads(product[:, d:]))
+        alpha = self._over_layers(torch.stack(scores)).unsqueeze(-1)
+        mixed = alpha[0] * mixed_by_heads[0]
+        for weight, of_layer in zip(alpha[1:], mixed_by_heads[1:], strict=True):
+            mixed.addcmul_(weight, of_layer)
+        return self._classified(mixed)
 
     def attention(self, h: Tensor) -> Tensor:
         """Returns alpha [L,N,J], which sums to one over the layers; uniform for "average"."""
@@ -103,9 +148,13 @@ class LayerAttention(nn.Module):
     def _attention(self, h: Tensor) -> Tensor:
         keys = F.relu(torch.baddbmm(self.key_bias.unsqueeze(1), h, self.key.transpose(1, 2)))
         keys = self.dropout(keys) * self.score.unsqueeze(1)
-        head_keys = keys.unflatten(-1, (self.n_heads, h.shape[2] // self.n_heads))
-        scores = head_keys.sum(-1) + self.score_bias.unsqueeze(1)
-        return torch.softmax(scores, 0)
+        return self._over_layers(self._heads(keys).sum(-1))
+
+    def _over_layers(self, scores: Tensor) -> Tensor:
+        return torch.softmax(scores + self.score_bias.unsqueeze(1), 0)
+
+    def _heads(self, x: Tensor, dim: int = -1) -> Tensor:
+        return x.unflatten(dim, (self.n_heads, -1))
 
 
 def _weight(n_layers: int, d: int) -> nn.Parameter:

@@ -21,6 +21,7 @@ from spacy_lal.encoders.network import build_pretrained_encoder_v1
 from spacy_lal.ged.network import (
     WordLayer,
     build_encoder_layers_v1,
+    build_mhmla_v1,
     build_with_word_layer_v1,
 )
 from spacy_lal.layers.dropout import Dropout
@@ -84,6 +85,24 @@ def test_the_layer_above_equals_the_equation() -> None:
         normed = (added - added.mean()) / math.sqrt(added.var() + 1e-5)
         expected.append(p["norm.weight"] * normed + p["norm.bias"])
     numpy.testing.assert_allclose(layer(h, words).detach().numpy(), expected, atol=1e-9)
+
+
+def test_rounded_layers_read_each_doc_by_itself(bert: Path, docs: list[Doc]) -> None:
+    """Encoder, word layer and attention: nothing is rounded to another integer in a batch."""
+    encoder = build_pretrained_encoder_v1(path=str(bert), output="all", prediction="int8")
+    embed = with_word_layer(bert, docs).layers[1]
+    layers = build_with_word_layer_v1(
+        build_encoder_layers_v1(encoder), embed, 16, prediction="int8"
+    )
+    model = build_mhmla_v1(layers, prediction="int8", heads=2)
+    model.attrs["labels"] = ["correct", "ERROR"]
+    model.initialize(X=docs)
+    together = model.predict(docs)
+    alone = numpy.concatenate([model.predict([doc]) for doc in docs])
+    numpy.testing.assert_allclose(alone, together, atol=1e-6)
+    model.attrs["prediction"] = layers.attrs["prediction"] = "float32"
+    exact = model.predict(docs)
+    assert 0 < abs(together - exact).max() < 0.05 * abs(exact).max()
 
 
 def test_a_warm_start_takes_the_layer(bert: Path, docs: list[Doc]) -> None:

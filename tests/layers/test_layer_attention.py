@@ -3,7 +3,9 @@
 import pytest
 import torch
 
+from spacy_lal.layers import layer_attention
 from spacy_lal.layers.layer_attention import LayerAttention, LayerAttentionSettings
+from spacy_lal.layers.prepared import prepare
 
 
 def attention(d, n_layers, n_classes, heads, pooling="attention", dropout=0.0):
@@ -39,6 +41,32 @@ def test_equations(heads, classes):
         torch.nn.init.normal_(bias)
     h = torch.randn(3, 4, 6, dtype=torch.double)
     torch.testing.assert_close(layer(h), by_the_equations(layer, h, heads))
+
+
+@pytest.mark.parametrize("classes", [3, 5])
+def test_rounded_weights_that_are_integers_are_exact(classes, monkeypatch):
+    """Of keys and values; of votes as well, with heads of one feature that has an integer vote."""
+    monkeypatch.setattr(layer_attention, "TOKENS", 3)
+    torch.manual_seed(0)
+    layer = attention(12, 3, classes, heads=4)
+    assert layer.votes == (classes == 3)
+    for bias in (layer.value_bias, layer.key_bias, layer.score_bias):
+        torch.nn.init.normal_(bias)
+    for weight in (layer.key, layer.value):
+        weight.data = torch.randint(-63, 64, weight.shape).float()
+        weight.data[..., 0] = 64
+    layer.output.weight.data = torch.eye(12)[:classes]
+    h = torch.randint(-126, 127, (3, 7, 12)).float()
+    h[..., 0] = 127
+    # small keys, or one layer has all attention
+    layer.score.data /= 1e5
+    exact = by_the_equations(layer, h, 4)
+    prepare(layer, "int8")
+    with torch.no_grad():
+        found = layer(h)
+        alone = torch.cat([layer(h[:, n : n + 1]) for n in range(7)])
+    torch.testing.assert_close(found, exact, rtol=1e-4, atol=0.1)
+    assert found.equal(alone)
 
 
 @pytest.mark.parametrize("pooling", ["attention", "average", "last"])
