@@ -258,7 +258,7 @@ class ErrorDetector(WeightsPipe):
             if self.error_cooccurrence:
                 errors = with_cooccurrence(errors, starts, self.error_cooccurrence)
             if suggest is not None and self.misspelling_odds > 1 and spelling:
-                at = suggest.right.misspelt(words)
+                at = suggest.right.misspelt(words, english=suggest.english)
                 wrong[at, spelling[0]] += raised(own[at], self.misspelling_odds) - own[at]
                 errors[at] = raised(errors[at], self.misspelling_odds)
             judged.append((words, starts, spaces, wrong, ruled, errors))

@@ -1,5 +1,5 @@
-"""What a detector of English errors leaves alone: names, the words of others, groups with a plural
-verb, subjunctives, commas of taste, how letters begin and end."""
+"""What a detector of English errors leaves alone: names, rare words, the words of others, groups
+with a plural verb, subjunctives, commas of taste, how letters begin and end."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -75,6 +75,10 @@ def leave_alone(
     suspected = numpy.flatnonzero(wrong[:, spelling].sum(1) >= SUSPECT).tolist()
     unknown = unknown_names(words, starts, suspected, suggest.right)
     wrong[numpy.ix_(unknown, spelling)] = 0.0
+    no_slips = [i for i in suspected if words[i].lower() in suggest.right]
+    no_slips = [i for i in no_slips if suggest.right.meant(words[i]) is None]
+    plain = [k for k in spelling if not suggest.labels[k][1]]
+    wrong[numpy.ix_(no_slips, plain)] = 0.0
     types = [type for type, _ in suggest.labels]
     no_verbs = [k for k, type in enumerate(types) if not type.startswith("R:VERB")]
     for of, labels, odds in (

@@ -19,7 +19,10 @@ from .suggestions import ORTHOGRAPHY, Suggester
 
 CONTRACTION, ARTICLE = "R:CONTR", "R:DET"
 """Types of a contraction without its apostrophe, and of "a" before a vowel."""
-SILENCING = {"R:ADJ:FORM", "R:PART", "R:VERB", "R:VERB:FORM", "R:WO", "U:PART", "U:VERB"}
+SILENCING = {
+    *("R:ADJ:FORM", "R:PART", "R:VERB", "R:VERB:FORM", "R:WO"),
+    *("U:PART", "U:VERB", "U:VERB:FORM"),
+}
 """Types of wrong phrases whose neighbours are right."""
 NEAR = 6
 """How many words behind a noun may be its verb."""

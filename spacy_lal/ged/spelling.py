@@ -16,6 +16,15 @@ PLAIN = 4
 """Letters of the shortest word that is wrong if no list has it."""
 COMMON = 2000
 """Number of words so frequent that a learner may write two of them as one."""
+NOT_NOUNS = 100
+"""Number of words so frequent that none of them is a noun that "a" may stand before."""
+FREQUENT, TIMES = 8000, 8
+"""A word is a slip for one of so many most frequent words that is so many times as frequent."""
+RARE = 20_000
+"""Number of words that are frequent enough that their right forms are among the words, too."""
+_ENDINGS = "s es ed d ing ly er ers est able ness"
+ENDINGS = tuple(_ENDINGS.split())
+"""Endings of English words."""
 KEPT = 1 << 13
 """Number of words of which is kept what they are like."""
 UNLIKE = 6.0
@@ -54,7 +63,8 @@ class RightWords:
         A word that differs by one letter goes before those that differ by two. Doubled letters,
         swapped ones and vowels are the likeliest slips, and the first letter is seldom wrong.
         english: whether English plurals ("churchs") are looked for first, and two frequent words
-        without the space between them before words that differ by two letters.
+        without the space between them before words that differ by two letters. "a" or "I" in front
+        of a right word ("alecture") is a word without its space, too.
         """
         lower, ranks = word.lower(), self.ranks
         if lower in ranks or not SHORTEST <= len(word) <= LONGEST or not word.isalpha():
@@ -68,15 +78,34 @@ class RightWords:
             return many.capitalize() if word[0].isupper() else many
         for slips in (1, 2):
             if known := self._near(lower, slips):
-                best = min(known, key=lambda one: (_cost(lower, one) + log2(ranks[one] + 2), one))
+                best = min(known, key=lambda one: (self._unlike(lower, one), one))
+                joined = best == lower[1:] and lower[0] != lower[1]
+                if english and joined and lower[0] == "i":
+                    return f"I {best}"
+                # "athe" is no article and another
+                if english and joined and lower[0] == "a" and ranks[best] >= NOT_NOUNS:
+                    return f"{word[0]} {best}"
                 return best.capitalize() if word[0].isupper() else best
             if english and slips == 1 and (two := _parted(lower, ranks)):
                 return two.capitalize() if word[0].isupper() else two
         return None
 
-    def misspelt(self, words: Sequence[str]) -> list[int]:
+    def meant(self, word: str, rank: int | None = None) -> str | None:
+        """Return the frequent word that a right, but rare word may be a slip for, as "dram" for
+        "dream": they differ by one letter. rank: the word's own, or another in its place."""
+        lower, ranks = word.lower(), self.ranks
+        rank = ranks.get(lower) if rank is None else rank
+        if rank is None or not SHORTEST <= len(word) <= LONGEST or not word.isalpha():
+            return None
+        most = min(FREQUENT, rank // TIMES)
+        known = [one for one in self._near(lower, 1) if ranks[one] < most]
+        best = min(known, key=lambda one: (self._unlike(lower, one), one), default=None)
+        return best.capitalize() if best and word[0].isupper() else best
+
+    def misspelt(self, words: Sequence[str], *, english: bool = False) -> list[int]:
         """Return the indices of words that are like a right word, but none. Names, acronyms and
-        foreign words, by their letters, are not among them."""
+        foreign words, by their letters, are not among them. english: nor are regular forms of rare
+        words, which no list has all of ("apparelled"), unless they may be slips."""
         return [
             i
             for i, word in enumerate(words)
@@ -84,7 +113,15 @@ class RightWords:
             and word.islower()
             and all(letter in self.letters for letter in word)
             and self.spelled(word) is not None
+            and not (english and self._is_form_of_rare(word))
         ]
+
+    def _is_form_of_rare(self, word: str) -> bool:
+        ranks = [self.ranks[stem] for stem in _stems(word) if stem in self.ranks]
+        return bool(ranks) and min(ranks) >= RARE and self.meant(word, min(ranks)) is None
+
+    def _unlike(self, word: str, right: str) -> float:
+        return _cost(word, right) + log2(self.ranks[right] + 2)
 
     def _near(self, word: str, slips: int) -> frozenset[str]:
         """Return the right words that differ from a word by so many slips."""
@@ -107,6 +144,19 @@ def _parted(word: str, ranks: Mapping[str, int]) -> str | None:
         if max(ranks.get(a, COMMON), ranks.get(b, COMMON)) < COMMON
     ]
     return min(pairs)[1] if pairs else None
+
+
+def _stems(word: str) -> Iterator[str]:
+    """Yield what an English word may be a form of, and longer forms of it."""
+    yield from (word + ending for ending in ("s", "ed", "ing", "ly"))
+    for ending in ENDINGS:
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= SHORTEST:
+            yield from (stem, stem + "e")
+            if stem[-1] == "i":
+                yield stem[:-1] + "y"
+            if stem[-1] == stem[-2]:
+                yield stem[:-1]
 
 
 def similar(word: str, letters: Collection[str] = LETTERS) -> Iterator[set[str]]:

@@ -27,6 +27,15 @@ SPELLING = "R:SPELL"
 _OF_WORDS = "MORPH NOUN NOUN:NUM VERB VERB:FORM VERB:SVA VERB:TENSE ADJ ADV OTHER PREP"
 OF_WORDS = frozenset(f"R:{kind}" for kind in _OF_WORDS.split())
 """Types of one wrong word, which a misspelling may be taken for."""
+_SLIPS = """
+bed bad, brian brain, buy by, fine find, form from, hear here, here hear, hole whole, know now,
+lake like, life live, loose lose, now know, of off, off of, ore or, quiet quite, safe save,
+than then, then than, thing think, though thought, to too, too to, weather whether, were where,
+where were, who how, how who
+"""
+SLIPS = frozenset(tuple(pair.split()) for pair in _SLIPS.split(","))
+"""Words, and others of a letter or two more, less or in another place, with quite another meaning:
+one in the place of the other is a slip of the pen, not a wrong preposition or verb."""
 INFLECTED = {"VERB", "NOUN"}
 """Kinds of errors in forms of one word."""
 PERSONS = (
@@ -121,10 +130,13 @@ class Suggester:
             if known:
                 found[i] = known[:MOST]
                 types[i] = makes.get(known[0].text, type)
-                if known[0].text.replace(" ", "").lower() == words[i].lower():
+                old, new = words[i].lower(), known[0].text.lower()
+                if new.replace(" ", "") == old:
                     types[i] = ORTHOGRAPHY
+                elif self.english and (old, new) in SLIPS:
+                    types[i] = SPELLING
             other = self.english and types[i] in OF_WORDS
-            if other and self.right.misspelt(words[i : i + 1]):
+            if other and self.right.misspelt(words[i : i + 1], english=True):
                 types[i] = SPELLING
         return found, seconds
 
@@ -149,6 +161,8 @@ class Suggester:
         if self.english and undone:
             return None  # "unaccelerated": no list has them all
         text = self.right.spelled(word, english=self.english)
+        if self.english and text is None:
+            text = self.right.meant(word)
         # a name that isn't among the words is like some of them
         named = self.english and word.istitle() and at and words[at - 1][-1:].isalnum()
         return text if text is None or not named or text.lower() in NAMES else None

@@ -71,8 +71,19 @@ def test_names() -> None:
     assert [words[i] for i in unknown] == ["Zbyszek"]
 
 
+def test_rare_words_that_are_like_no_frequent_one() -> None:
+    """A slip may be another right word ("dram" for "dream"); the label of a word made is left."""
+    listed = ["the", "dream", *(f"q{'x' * k}" for k in range(20)), "abstruse", "dram"]
+    suggest = Suggester(["R:DET =a", "R:DET =an", "R:SPELL", "R:SPELL =the"], listed)
+    words = ["dram", "abstruse", "teh", "dream"]
+    wrong = numpy.full((len(words), 4), 0.2, "f")
+    leave_alone(words, [0], wrong, suggest)
+    assert [row[2] > 0 for row in wrong] == [True, False, True, False]
+    assert (wrong[:, 3] > 0).all()
+
+
 def test_odds_in_quotations_and_at_names() -> None:
-    suggest = Suggester(["R:DET =a", "R:DET =an", "R:VERB:SVA", "R:SPELL"], ["we", "came"])
+    suggest = Suggester(["R:DET =a", "R:DET =an", "R:VERB:SVA", "R:SPELL"], ["us", "cam"])
     words = ["we", '"', "came", '"', "with", "Ann", "."]
     wrong = numpy.full((len(words), 4), 0.2, "f")
     leave_alone(words, [0], wrong, suggest)

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from spacy_lal.ged import spelling
 from spacy_lal.ged.spelling import RightWords, similar
 
 WORDS = [
@@ -60,6 +61,25 @@ def test_words_that_no_list_has() -> None:
     assert RIGHT.misspelt(words) == [1, 5]
 
 
+def test_right_words_that_are_meant_as_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One letter apart, and several times as frequent."""
+    monkeypatch.setattr(spelling, "TIMES", 2)
+    words = RightWords(["dream", "cream", "the", "a", "dram", "rare", "cram"])
+    assert words.meant("dram") == "dream"
+    assert words.meant("Cram") == "Cream"
+    assert words.meant("the") is words.meant("rare") is words.meant("dreamm") is None
+
+
+def test_regular_forms_of_rare_words_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spelling, "RARE", 3)
+    monkeypatch.setattr(spelling, "TIMES", 2)
+    listed = ["hosted", "city", "dog", "ostler", "sepulchral", "host", "apparel", "appareled"]
+    words = RightWords([*listed, "sulky", "sulkies"])
+    rare = ["ostlers", "sepulchrally", "apparelled", "sulkier"]
+    assert words.misspelt([*rare, "citys", "hostd"]) == [0, 1, 2, 3, 4, 5]
+    assert words.misspelt([*rare, "citys", "hostd"], english=True) == [4, 5]
+
+
 @pytest.mark.parametrize(
     ("word", "right"),
     [
@@ -67,11 +87,18 @@ def test_words_that_no_list_has() -> None:
         ("Goodfriend", "Good friend"),
         ("goodd", "good"),
         ("ofriend", "friend"),
+        ("afriend", "a friend"),
+        ("Afriend", "A friend"),
+        ("ihave", "I have"),
+        ("Ihave", "I have"),
+        ("ahave", "have"),
+        ("iifriend", "friend"),
     ],
 )
 def test_two_words_as_one(word: str, right: str | None) -> None:
     """After words that differ by one letter; only in English."""
-    words = RightWords(["good", "friend", "i", "have"])
+    often = [f"{letter * 9}" for letter in "bcdfghjklm"] * 10
+    words = RightWords(["good", "i", "have", *often, "friend"])
     assert words.spelled(word, english=True) == right
     assert " " not in (words.spelled(word) or "")
 
