@@ -75,8 +75,7 @@ def leave_alone(
     suspected = numpy.flatnonzero(wrong[:, spelling].sum(1) >= SUSPECT).tolist()
     unknown = unknown_names(words, starts, suspected, suggest.right)
     wrong[numpy.ix_(unknown, spelling)] = 0.0
-    no_slips = [i for i in suspected if words[i].lower() in suggest.right]
-    no_slips = [i for i in no_slips if suggest.right.meant(words[i]) is None]
+    no_slips = [i for i in suspected if suggest.right.is_no_slip(words[i])]
     plain = [k for k in spelling if not suggest.labels[k][1]]
     wrong[numpy.ix_(no_slips, plain)] = 0.0
     types = [type for type, _ in suggest.labels]

@@ -102,6 +102,11 @@ class RightWords:
         best = min(known, key=lambda one: (self._unlike(lower, one), one), default=None)
         return best.capitalize() if best and word[0].isupper() else best
 
+    def is_no_slip(self, word: str) -> bool:
+        """Whether a right word is rare, but no slip for a frequent one."""
+        rare = len(word) >= PLAIN and self.ranks.get(word.lower(), -1) >= FREQUENT
+        return rare and self.meant(word) is None
+
     def misspelt(self, words: Sequence[str], *, english: bool = False) -> list[int]:
         """Return the indices of words that are like a right word, but none. Names, acronyms and
         foreign words, by their letters, are not among them. english: nor are regular forms of rare
