@@ -138,6 +138,10 @@ class Suggester:
             other = self.english and types[i] in OF_WORDS
             if other and self.right.misspelt(words[i : i + 1], english=True):
                 types[i] = SPELLING
+            # "for finish": "to finish" or "for finishing", not both
+            if known and known[0].text == "to" and types.get(i + 1) == "R:VERB:FORM":
+                del types[i + 1]
+                seconds.add(i + 1)
         return found, seconds
 
     def _behind_name(self, before: Sequence[str]) -> bool:

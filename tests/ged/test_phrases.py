@@ -349,8 +349,18 @@ She went for [a|] shopping with me. I know the man [which|whose] name is Jim.
 Please reply [for|to] me as soon as possible. I read [at|in] the newspaper that it rains.
 [In|At] the end of the show they sang. In the end, of the two, one left.
 [At|In] our free time, we wait, wait [your|for your] answer.
+Your car is better than [my|mine]. This is the first time I [visit|?] Rome. I fell asleep.
+I know a girl [who her|whose] mother is a nurse. How long [time|] are you here? He [felt|fell] asleep.
+They live in [they|their] own house. I think that [is|it is] better to leave. We eat cake [in|on] my birthday.
+If I were you, I [will|would] go. I have n't [never|ever] been there. My brother, [which|who] lives here, left.
+The reason [because|why] I came is this. I recommend it [you|to you]. He was [borned|born] in Rome.
+She is a [person very kind|very kind person]. I do n't like [neither|either] tea or coffee.
+She won the first [price|prize]. He works [like|as] engineer.
 """
 RIGHT = """
+His house is bigger than my old one. The man who their parents adored left. How long was the time?
+It is a book very interesting people read. The reason, because it rains, is this. Is it you?
+Whenever it is the first time, I visit them. They felt tired and fell asleep. He won the price war.
 Which name is better? It is the worse of the two, and it is close because both are good.
 We are looking to meet your needs. All that she felt in love was joy. Give my money back to them.
 He was broke by 1990, and he is more an elder than a priest. It works like a driver.
