@@ -350,9 +350,10 @@ Please reply [for|to] me as soon as possible. I read [at|in] the newspaper that 
 [In|At] the end of the show they sang. In the end, of the two, one left.
 [At|In] our free time, we wait, wait [your|for your] answer.
 Your car is better than [my|mine]. This is the first time I [visit|?] Rome. I fell asleep.
-I know a girl [who her|whose] mother is a nurse. How long [time|] are you here? He [felt|fell] asleep.
-They live in [they|their] own house. I think that [is|it is] better to leave. We eat cake [in|on] my birthday.
-If I were you, I [will|would] go. I have n't [never|ever] been there. My brother, [which|who] lives here, left.
+I know a girl [who her|whose] mother is a nurse. How long [time|] are you here?
+They live in [they|their] own house. I think that [is|it is] better to leave. He [felt|fell] asleep.
+If I were you, I [will|would] go. I have n't [never|ever] been there. We eat cake [in|on] my birthday.
+My brother, [which|who] lives here, left.
 The reason [because|why] I came is this. I recommend it [you|to you]. He was [borned|born] in Rome.
 She is a [person very kind|very kind person]. I do n't like [neither|either] tea or coffee.
 She won the first [price|prize]. He works [like|as] engineer.
