@@ -1,5 +1,5 @@
 """What a detector of English errors leaves alone: names, rare words, the words of others, groups
-with a plural verb, subjunctives, commas of taste, how letters begin and end."""
+with a plural verb, subjunctives, commas of taste, fixed phrases, how letters begin and end."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -46,6 +46,12 @@ LINKS = frozenset(["and", "because", "but", "or", "so"])
 """Words before which a comma is a matter of taste."""
 ORDER = frozenset(["firstly", "secondly", "thirdly", "lastly"])
 """Adverbs that need no other form."""
+_FIXED = """
+be that as it may, come what may, far be it, had it not been, hardly had, if need be, needs washing,
+scarcely had, so be it, there being, wants washing
+"""
+FIXED = tuple(tuple(phrase.split()) for phrase in _FIXED.split(","))
+"""Phrases that are right, however odd."""
 CLOSES = frozenset(["faithfully", "sincerely", "truly"])
 """Words behind "Yours"."""
 SUSPECT = 0.1
@@ -68,7 +74,7 @@ def leave_alone(
 
     words: of a Doc. starts: where its sentences begin.
     """
-    wrong[closing_words(words)] = 0.0
+    wrong[[*closing_words(words), *fixed_words(words)]] = 0.0
     for i, type in right_types(words, starts):
         wrong[i, suggest.of_type.get(type, [])] = 0.0
     spelling = suggest.of_type.get(SPELLING, [])
@@ -129,6 +135,14 @@ def closing_words(words: Sequence[str]) -> list[int]:
     """Return the words of "Yours sincerely"."""
     ends = (i for i, word in enumerate(words) if i and word.lower() in CLOSES)
     return [k for i in ends if words[i - 1].lower() == "yours" for k in (i - 1, i)]
+
+
+def fixed_words(words: Sequence[str]) -> list[int]:
+    """Return the words of `FIXED` phrases."""
+    lower = tuple(word.lower() for word in words)
+    starts = [(i, phrase) for phrase in FIXED for i, word in enumerate(lower) if word == phrase[0]]
+    found = ((i, i + len(p)) for i, p in starts if lower[i : i + len(p)] == p)
+    return [i for begin, end in found for i in range(begin, end)]
 
 
 def quoted_words(words: Sequence[str]) -> list[int]:

@@ -54,6 +54,8 @@ def judge_by_rules(
     right = [p.start - 1 for p in found if p.start and is_missing(p.type)]
     # what is wrong with a phrase isn't wrong with its neighbours
     right += (i for p in phrases if p.type in SILENCING for i in (p.start - 1, p.end))
+    # "such a" has the article of the next word
+    right += (p.end for p in phrases if p.right and p.right.endswith((" a", " an")))
     # "informations was" is right when "information" stands there
     ones = [p for p in phrases if p.right and words[p.start] == p.right + "s"]
     verbs = (i for p in ones for i in range(p.end, p.end + NEAR))

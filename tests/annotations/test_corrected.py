@@ -39,6 +39,8 @@ def doc_of(text: str, errors: dict[int, tuple[str, str]], likely: float = 0.9) -
         ("They don't go.", {2: ("R:ADV", "not")}, "They do not go."),
         ("They don't go.", {1: ("U:VERB", "")}, "They don't go."),
         ("I can't go.", {2: ("R:ADV", "not")}, "I can't go."),
+        ("He said, that it is late.", {2: ("U:PUNCT", "")}, "He said that it is late."),
+        ("I'm agree.", {1: ("U:VERB", "")}, "I agree."),
         ("I go . and sing", {2: ("U:PUNCT", "")}, "I go . and sing"),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 from spacy_lal.ged import spelling
 from spacy_lal.ged.left_alone import (
     closing_words,
+    fixed_words,
     leave_alone,
     quoted_words,
     right_types,
@@ -54,6 +55,13 @@ def test_a_letter() -> None:
     found = {words[i] for i, type in right_types(words, [0, 5, 8]) if type == "M:PUNCT"}
     assert found == {"Dear", "Sir", "or", "Madam", ","}
     assert [words[i] for i in closing_words(words)] == ["Yours", "sincerely"]
+
+
+def test_fixed_phrases() -> None:
+    text = "Hardly had I sat when , come what may , he had hardly had time . So be"
+    words = text.split()
+    found = " ".join(words[i] for i in sorted(fixed_words(words)))
+    assert found == "Hardly had come what may hardly had"
 
 
 def test_quotations() -> None:

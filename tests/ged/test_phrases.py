@@ -351,8 +351,13 @@ Please reply [for|to] me as soon as possible. I read [at|in] the newspaper that 
 [At|In] our free time, we wait, wait [your|for your] answer.
 Your car is better than [my|mine]. This is the first time I [visit|?] Rome. I fell asleep.
 I know a girl [who her|whose] mother is a nurse. How long [time|] are you here?
-They live in [they|their] own house. I think that [is|it is] better to leave. He [felt|fell] asleep.
-If I were you, I [will|would] go. I have n't [never|ever] been there. We eat cake [in|on] my birthday.
+They live in [they|their] own house. I think that [is|it is] better to leave.
+He [felt|fell] asleep.
+If I were you, I [will|would] go. I have n't [never|ever] been there.
+We eat cake [in|on] my birthday. We waited [during|for] two hours. She has long [hairs|hair].
+[In|At] this moment I am here. I study [economic|economics]. We went there [with|by] bus.
+Both of my [brother|brothers] left. I have no [any|] idea. He [flied|flew] home.
+Do you know how much [costs the room|the room costs]?
 My brother, [which|who] lives here, left.
 The reason [because|why] I came is this. I recommend it [you|to you]. He was [borned|born] in Rome.
 She is a [person very kind|very kind person]. I do n't like [neither|either] tea or coffee.
