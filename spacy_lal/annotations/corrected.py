@@ -47,8 +47,8 @@ def corrected_text(
         if not text:
             if pieces and not behind and not tokenised:
                 pieces[-1] = pieces[-1].rstrip(" ")
-            elif pieces and not pieces[-1][-1:].isspace():
-                # a comma, or the "'m" of "I'm agree"
+            elif doc[first].is_punct or _END.fullmatch(doc[first].text):
+                # "said, that", "I'm agree"
                 pieces.append(behind)
             capital = capital or begins
         else:

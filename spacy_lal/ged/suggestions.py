@@ -55,6 +55,8 @@ NEVER_BEHIND = {
     **{"he": {"am", "are"}, "she": {"am", "are"}, "it": {"am", "are"}},
 }
 """Verbs that don't agree with a subject before them."""
+BEFORE_VERBS = {"to", "i", "you", "we", "they"}
+"""Corrections before which the base form of a verb is right."""
 PLURAL = {"are", "were", "have"}
 """Forms that a team's or a company's name may have in British English."""
 PLURAL_OF_NAMES = 0.7
@@ -139,7 +141,8 @@ class Suggester:
             if other and self.right.misspelt(words[i : i + 1], english=True):
                 types[i] = SPELLING
             # "for finish": "to finish" or "for finishing", not both
-            if known and known[0].text == "to" and types.get(i + 1) == "R:VERB:FORM":
+            before_verbs = known and known[0].text.lower() in BEFORE_VERBS
+            if before_verbs and types.get(i + 1) == "R:VERB:FORM":
                 del types[i + 1]
                 seconds.add(i + 1)
         return found, seconds

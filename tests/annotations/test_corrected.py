@@ -40,12 +40,17 @@ def doc_of(text: str, errors: dict[int, tuple[str, str]], likely: float = 0.9) -
         ("They don't go.", {1: ("U:VERB", "")}, "They don't go."),
         ("I can't go.", {2: ("R:ADV", "not")}, "I can't go."),
         ("He said, that it is late.", {2: ("U:PUNCT", "")}, "He said that it is late."),
-        ("I'm agree.", {1: ("U:VERB", "")}, "I agree."),
         ("I go . and sing", {2: ("U:PUNCT", "")}, "I go . and sing"),
     ],
 )
 def test_corrections_by_hand(text: str, errors: dict, expected: str) -> None:
     assert corrected_text(doc_of(text, errors)) == expected
+
+
+def test_a_space_stays_behind_a_clitic() -> None:
+    doc = Doc(spacy.blank("en").vocab, ["I", "'m", "agree"], [False, True, False])
+    set_errors(doc, ["", "U:VERB", ""], corrections={1: [Correction("", 1.0)]})
+    assert corrected_text(doc) == "I agree"
 
 
 def test_what_is_unlikely_stays() -> None:

@@ -358,7 +358,11 @@ We eat cake [in|on] my birthday. We waited [during|for] two hours. She has long 
 [In|At] this moment I am here. I study [economic|economics]. We went there [with|by] bus.
 Both of my [brother|brothers] left. I have no [any|] idea. He [flied|flew] home.
 Do you know how much [costs the room|the room costs]?
-My brother, [which|who] lives here, left.
+[On|In] the picture we can see them. My brother, [which|who] lives here, left.
+Nowadays [is|it is] difficult to live. She is very [kindly|kind].
+He gave me [a|some] useful advice and left.
+I think smoking [cause|causes] it. I was ill [in the last time|recently]. He [is|?] died.
+We miss [to|] her. It is the [better|best] in our town.
 The reason [because|why] I came is this. I recommend it [you|to you]. He was [borned|born] in Rome.
 She is a [person very kind|very kind person]. I do n't like [neither|either] tea or coffee.
 She won the first [price|prize]. He works [like|as] engineer.
