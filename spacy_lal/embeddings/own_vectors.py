@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from spacy.attrs import ORTH
 from spacy.strings import get_string_id
 from spacy.tokens import Doc
+from spacy.util import minibatch
 from spacy.vectors import Vectors
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
@@ -24,6 +25,8 @@ FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
 
 MOST_CHARACTERS = 1000
 """Most characters of a word; each n-gram takes a row, gigabytes for a word of a megabyte."""
+AT_ONCE = 64
+"""Words whose rows are in memory at one time: some forty rows each."""
 MOST_KEPT = 10_000
 """Most words whose sums of rows are kept: the first ones, among which are the frequent ones."""
 
@@ -37,8 +40,8 @@ class EightBitRows:
         self.shape = self.table.shape
 
     def __getitem__(self, rows: NDArray[numpy.int32]) -> NDArray[numpy.float32]:
-        found: NDArray[numpy.float32] = self.table[rows] * self.scale[rows]
-        return found
+        found = torch.from_numpy(self.table[rows]).float()
+        return found.mul_(torch.from_numpy(self.scale[rows])).numpy()
 
 
 class OwnVectors(nn.Module):
@@ -91,8 +94,10 @@ class OwnVectors(nn.Module):
             data = EightBitRows(self.table, self.scale)
             self._vectors = Vectors(data=data, mode="floret", **self.floret)
         new = [word for word in words if word not in self._kept]
-        sums = self._vectors.get_batch([word[:MOST_CHARACTERS] for word in new]) if new else ()
-        found = dict(zip(new, sums, strict=True))
+        found: dict[str, NDArray[numpy.float32]] = {}
+        for some in minibatch(new, AT_ONCE):
+            sums = self._vectors.get_batch([word[:MOST_CHARACTERS] for word in some])
+            found |= zip(some, sums, strict=True)
         vectors = [found[word] if word in found else self._kept[word] for word in words]
         for word, vector in islice(found.items(), max(0, MOST_KEPT - len(self._kept))):
             self._kept[word] = vector.copy()
