@@ -54,8 +54,8 @@ def main() -> None:
     row = {"pipeline": arguments.pipeline, "without": " ".join(arguments.without)}
     for name, of in zip(("theirs", "ours"), zip(*runs, strict=True), strict=True):
         row[name] = statistics.median(run["words_per_cpu_second"] for run in of)
-    words = {new["words"] for _, new in runs}
-    row |= {"words": sum(words) if len(words) > 1 else words.pop()}
+    words = [new["words"] for _, new in runs]
+    row["words"] = words[0] if arguments.data.suffix == ".spacy" else sum(words)
     row |= {"ratio": statistics.median(ratios), "least": min(ratios), "most": max(ratios)}
     print(measure.table([row]))
     measure.write(arguments.json, report | {"results": [row]})
@@ -64,6 +64,7 @@ def main() -> None:
 def in_a_process(
     python: str, pipeline: str, part: int, arguments: argparse.Namespace
 ) -> dict[str, Any]:
+    python, pipeline = placed(python), placed(pipeline)
     command = [python, __file__, pipeline, python, "--part", str(part)]
     command += ["--data", str(arguments.data.absolute()), "--without", *arguments.without]
     for name in ("pairs", "words", "threads"):
@@ -74,6 +75,11 @@ def in_a_process(
         command, check=True, stdout=subprocess.PIPE, env=dict(os.environ) | threads, cwd="/"
     )
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def placed(name: str) -> str:
+    """Return a path as it is from elsewhere; a name stays one."""
+    return str(Path(name).absolute()) if Path(name).exists() else name
 
 
 def one(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -107,7 +113,8 @@ def sentences(path: Path, nlp: Any) -> Iterator[Any]:
 def lines(path: Path, before: int, words: int) -> Iterator[str]:
     """Yield lines of some `words` words in all, behind `before` words."""
     seen = 0
-    with lzma.open(path, "rt", encoding="utf8") if path.suffix == ".xz" else path.open() as file:
+    opened = lzma.open if path.suffix == ".xz" else open
+    with opened(path, "rt", encoding="utf8") as file:
         for line in file:
             if seen >= before + words:
                 return

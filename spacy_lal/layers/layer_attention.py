@@ -38,7 +38,7 @@ class LayerAttentionSettings(Settings):
         return LayerAttention(header["d"], header["n_layers"], len(header["labels"]), self)
 
 
-class RoundedLayer(NamedTuple):
+class KeysAndValues(NamedTuple):
     """Rounded weights of the keys of one layer and of what its heads mix, and their biases."""
 
     matrix: IntegerMatrix
@@ -81,20 +81,20 @@ class LayerAttention(Prepared):
             self.score = nn.Parameter(torch.empty(n_layers, d).uniform_(-bound, bound))
             self.score_bias = nn.Parameter(torch.zeros(n_layers, n_heads))
 
-    def made(self, precision: Precision) -> list[RoundedLayer] | None:
+    def made(self, precision: Precision) -> list[KeysAndValues] | None:
         """Returns the rounded weights of each layer, for such products."""
         if precision != "int8" or self.pooling != "attention":
             return None
         weights, biases = self._mixed_by_heads()
         rows = torch.cat([self.key, weights.flatten(1, 2)], 1)
         biases = torch.cat([self.key_bias, biases.flatten(1)], 1)
-        return [RoundedLayer(IntegerMatrix(w), b) for w, b in zip(rows, biases, strict=True)]
+        return [KeysAndValues(IntegerMatrix(w), b) for w, b in zip(rows, biases, strict=True)]
 
     def forward(self, h: Tensor) -> Tensor:
         h = self.dropout(h)
         if self.pooling == "last":
             return cast(Tensor, self.output(h[-1]))
-        if layers := cast(list[RoundedLayer] | None, self.prepared()):
+        if layers := cast(list[KeysAndValues] | None, self.prepared()):
             return torch.cat([self._of_rounded(part, layers) for part in h.split(TOKENS, 1)])
         weights, biases = self._mixed_by_heads()
         if self.pooling == "average":
@@ -122,7 +122,7 @@ class LayerAttention(Prepared):
             return mixed.sum(1) + self.output.bias
         return cast(Tensor, self.output(mixed.flatten(1)))
 
-    def _of_rounded(self, h: Tensor, layers: list[RoundedLayer]) -> Tensor:
+    def _of_rounded(self, h: Tensor, layers: list[KeysAndValues]) -> Tensor:
         d = h.shape[2]
         scores, mixed_by_heads = [], []
         for x, (matrix, bias), score in zip(h, layers, self.score, strict=True):

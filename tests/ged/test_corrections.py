@@ -238,3 +238,18 @@ def test_a_subject_decides_about_its_verb() -> None:
     # nor does "that" stand for "me"
     first = {i: [of.text for of in made] for i, made in found.items()}
     assert first == {1: ["was", "that"], 3: ["are", "was", "that"], 4: ["are", "was"]}
+
+
+def test_a_preposition_and_its_verb_are_not_corrected_both() -> None:
+    """ "for finish": "to finish" or "for finishing"; and "form" for "from" is a slip of the pen."""
+    labels = ["R:PREP =to", "R:PREP =from", "R:VERB:FORM =finishing", "R:DET =a", "R:DET =an"]
+    suggest = Suggester(labels, ["for", "finish", "finishing", "to", "from", "form"])
+    p = numpy.zeros((3, len(labels)), "f")
+    p[0, 0] = p[1, 2] = p[2, 1] = 0.9
+    types = {0: "R:PREP", 1: "R:VERB:FORM", 2: "R:PREP"}
+    found, _ = suggest(["for", "finish", "form"], types, p)
+    assert {i: of[0].text for i, of in found.items() if i in types} == {0: "to", 2: "from"}
+    assert types == {0: "R:PREP", 2: "R:SPELL"}
+    types = {1: "R:VERB:FORM"}
+    found, _ = suggest(["for", "finish", "form"], types, p)
+    assert found[1][0].text == "finishing"

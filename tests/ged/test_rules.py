@@ -51,6 +51,14 @@ def test_a_word_that_no_list_has_is_probably_wrong() -> None:
     assert error.suggestions == (("letter", pytest.approx(1.0)),)
 
 
+def test_such_a_has_the_article_of_the_next_word() -> None:
+    """Whatever the model says of the adjective."""
+    rows = [[0.0] * 5, [0.0] * 5, [0.0] * 5, [0.0, 0.0, 0.0, 0.9, 0.0], [0.0] * 5, [0.0] * 5]
+    words = ["She", "is", "so", "beautiful", "girl", "."]
+    (error,) = grammar_errors(found_in(detector(), words, rows))
+    assert (error.span.text, error.suggestions) == ("so", (("such a", 1.0),))
+
+
 def test_the_next_word_decides_whether_an_article_is_wrong() -> None:
     rows = [[0.0] * 5, [0.1, 0.6, 0.2, 0.0, 0.0], [0.0] * 5, [0.0] * 5, [0.0] * 5, [0.0] * 5]
     doc = found_in(detector(), ["we", "an", "apple", "wrote", "a", "apple"], rows)
