@@ -1,37 +1,45 @@
 """A pipeline with parser and roles whose components have fewer BiLSTMs, to be trained on.
 
-    python fewer_bilstms.py shared PIPELINE OUTPUT DOCS [--words 60000]
+    python fewer_bilstms.py shared PIPELINE OUTPUT DOCS… [--minutes 10]
     python fewer_bilstms.py above-encoder PIPELINE OUTPUT DOCS [--words 60000]
 
-`shared`: parser and roles, which had a BiLSTM each, share the parser's. `above-encoder`: of
-components that listen to a transformer, the parser keeps two layers of three, and LISA one.
+`shared`: parser and roles, which had a BiLSTM each, share the parser's, and LISA has one thin layer
+above it. `above-encoder`: of components that listen to a transformer, the parser keeps two layers
+of three, and LISA one.
 
-What read the states of a layer that goes begins with the linear functions of what is left that come
-nearest to those, by least squares over the words of DOCS.
+What read the states of a layer that goes begins with the functions of what is left that come
+nearest to those: linear ones by least squares over the words of DOCS, the thin layer by training.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy
 import spacy
 import torch
 import typer
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import load_model_from_config
+from spacy.util import load_model_from_config, minibatch
+from spacy.vocab import Vocab
 from thinc.api import Model
-from torch import Tensor
+from torch import Tensor, nn
 
 from spacy_lal.batching.batches import token_batches
 from spacy_lal.bridge.shim import to_tensor, torch_shim
 from spacy_lal.formats.docbins import read_spacy
-from spacy_lal.layers.bilstm import BiLSTM
+from spacy_lal.layers.input_encoders import BiLSTMInput
 
 SHARED = "tok2vec"
 PARSER, ROLES = "lal_constituency", "lisa_srl"
+THIN = 192
+"""Width of each direction of LISA's layer above a shared BiLSTM."""
+RATE = 0.002
+"""Learning rate of that layer."""
 
 PipelineArgument = Annotated[str, typer.Argument(help="Name or folder of a pipeline.")]
 OutputArgument = Annotated[Path, typer.Argument(help="Folder to write.")]
@@ -45,15 +53,14 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 def shared(
     pipeline: PipelineArgument,
     output: OutputArgument,
-    docs: DocsArgument,
-    words: WordsOption = 60_000,
+    docs: Annotated[list[Path], typer.Argument(help=".spacy files, or folders, of sentences.")],
+    minutes: Annotated[float, typer.Option(help="Time to train the thin layer.")] = 10,
 ) -> None:
-    """Let parser and roles share the parser's BiLSTM.
+    """Let parser and roles share the parser's BiLSTM, which parses as before.
 
-    The layer above the tags, which saw them, reads its words alone; tags are scored from the
-    highest states; and LISA keeps its own word vectors.
+    LISA reads it beside its own word vectors, with one thin layer.
     """
-    make(pipeline, output, docs, words, with_one_encoder, transfer_shared)
+    make(pipeline, output, with_one_encoder, lambda *both: transfer_shared(*both, docs, minutes))
 
 
 @app.command()
@@ -67,32 +74,41 @@ def above_encoder(
 
     The vectors of the encoder tell words in context already.
     """
-    make(pipeline, output, docs, words, with_fewer_layers, transfer_above_encoder)
+    make(
+        pipeline,
+        output,
+        with_fewer_layers,
+        lambda old, new: transfer_above_encoder(old, new, sample_of(docs, words, old.vocab)),
+    )
+
+
+def sample_of(docs: Path, words: int, vocab: Vocab) -> list[Doc]:
+    """Return the first Docs of a file, of so many words."""
+    sample, total = [], 0
+    for doc in read_spacy(docs, vocab):
+        sample.append(doc)
+        total += len(doc)
+        if total > words:
+            break
+    return sample
 
 
 def make(
     pipeline: str,
     output: Path,
-    docs: Path,
-    words: int,
     new_config: Callable[[Language], dict[str, Any]],
-    transfer: Callable[[Language, Language, list[Doc]], None],
+    transfer: Callable[[Language, Language], None],
 ) -> None:
     """Write the pipeline of a new config with the weights that `transfer` gives it."""
     float32 = {f"components.{name}.model.prediction": "float32" for name in (PARSER, ROLES)}
     old = spacy.load(pipeline, config=float32)
-    sample, total = [], 0
-    for doc in read_spacy(docs, old.vocab):
-        sample.append(doc)
-        total += len(doc)
-        if total > words:
-            break
     new = load_model_from_config(new_config(old), vocab=old.vocab, auto_fill=True)
+    new.tokenizer.from_bytes(old.tokenizer.to_bytes(exclude=["vocab"]))
     for name, pipe in old.pipeline:
         if name not in (PARSER, ROLES) and hasattr(pipe, "to_bytes"):
             new.get_pipe(name).from_bytes(pipe.to_bytes())
     with torch.no_grad():
-        transfer(old, new, sample)
+        transfer(old, new)
     new.meta.update({k: v for k, v in old.meta.items() if k not in ("components", "pipeline")})
     new.to_disk(output)
 
@@ -102,77 +118,129 @@ def with_one_encoder(nlp: Language) -> dict[str, Any]:
     config = nlp.config.copy()
     components = config["components"]
     parser, roles = components[PARSER]["model"], components[ROLES]["model"]
-    own = parser["input_encoder"]
+    own = {k: v for k, v in parser["input_encoder"].items() if k not in ("@misc", "tags")}
+    states, tags = 2 * own["hidden_width"], len(nlp.get_pipe(PARSER).cfg["tags"])
     listener = {
         "@architectures": "spacy.Tok2VecListener.v1",
-        "width": 2 * own["hidden_width"],
+        "width": states + tags,
         "upstream": SHARED,
     }
     shared = {
         "@architectures": "spacy-lal.SentenceBiLSTM.v1",
-        "hidden_width": own["hidden_width"],
-        "depth": own["depth"],
-        "mixed_precision": own["mixed_precision"],
+        **own,
+        "tags": tags,
         "prediction": "int8",
         "tok2vec": parser["tok2vec"],
     }
     components[SHARED] = {"factory": "lal_tok2vec", "model": shared}
     components["lal_empty_tensor"] = {"factory": "lal_empty_tensor"}
-    parser |= {"tok2vec": listener, "input_encoder": {"@misc": "spacy-lal.SharedRows.v1"}}
-    beside = {
+    parser["tok2vec"] = listener
+    parser["input_encoder"] = {"@misc": "spacy-lal.SharedRows.v1", "width": states}
+    roles["tok2vec"] = {
         "@architectures": "spacy-lal.WithEncoder.v1",
         "embed": roles["tok2vec"],
         "encoder": listener,
     }
-    roles |= {"tok2vec": beside, "input_encoder": None, "positions": False}
+    roles["input_encoder"] |= {"hidden_width": THIN, "depth": 1, "tag_depth": 0}
     parser["prediction"] = roles["prediction"] = "int8"
     before = [name for name in nlp.pipe_names if name not in (PARSER, ROLES)]
     config["nlp"]["pipeline"] = [*before, SHARED, PARSER, ROLES, "lal_empty_tensor"]
     return dict(config)
 
 
-def transfer_shared(old: Language, new: Language, docs: list[Doc]) -> None:
+def transfer_shared(old: Language, new: Language, docs: list[Path], minutes: float) -> None:
     """Give the pipeline with one BiLSTM the old one's weights."""
     parser, roles = (old.get_pipe(name).model for name in (PARSER, ROLES))
     shared = new.get_pipe(SHARED).model
     copy(parser.get_ref("tok2vec"), shared.get_ref("tok2vec"))
     copy(roles.get_ref("tok2vec"), new.get_pipe(ROLES).model.get_ref("tok2vec").get_ref("embed"))
-    of_words = Words(parser, docs)
-    forms, meanings = of_words.vectors(parser), of_words.vectors(roles)
-    rows = torch_shim(parser).module.input_encoder
+    theirs = torch_shim(parser).tensors()
+    prefix = "input_encoder."
+    of_rows = prefix + "start", prefix + "stop"
+    mine = {k: v for k, v in theirs.items() if not k.startswith(prefix) or k in of_rows}
+    d_in = torch_shim(parser).header["d_in"]
+    states = {k.removeprefix(prefix): v for k, v in theirs.items() if k not in mine}
+    torch_shim(shared).load({"d_in": d_in, "settings": shared.attrs["settings"].to_json()}, states)
+    width = shared.get_dim("nO")
+    take(old, new, PARSER, width, mine)
 
-    # the layer above the tags
-    lower = of_words(rows.lower, forms)
-    scores = rows.tag_scores(lower)
-    weight, bias = least_squares(lower, torch.softmax(scores, -1) @ rows.tag_embedding)
-    torch_shim(shared).initialize(
-        {"d_in": forms.shape[1], "settings": shared.attrs["settings"].to_json()}
-    )
-    bilstm: BiLSTM = torch_shim(shared).module
-    for layers in ("ahead", "back"):
-        own = [*getattr(rows.lower, layers), *getattr(rows.upper, layers)]
-        for k, (mine, theirs) in enumerate(zip(getattr(bilstm, layers), own, strict=True)):
-            values = theirs.state_dict()
-            if k == 1:
-                inputs = values["weight_ih_l0"]
-                width = lower.shape[1]
-                values["weight_ih_l0"] = inputs[:, :width] + inputs[:, width:] @ weight
-                values["bias_ih_l0"] = values["bias_ih_l0"] + inputs[:, width:] @ bias
-            mine.load_state_dict(values)
-    states = of_words(bilstm, forms)
-
-    # the tags
-    weight, bias = least_squares(states, scores - scores.mean(-1, keepdim=True))
-    tensors = {
+    d_meaning = torch_shim(roles).header["d_in"]
+    kept = {
         name: value
-        for name, value in torch_shim(parser).tensors().items()
-        if not name.startswith(("input_encoder.lower", "input_encoder.upper"))
+        for name, value in torch_shim(roles).tensors().items()
+        if not name.startswith((prefix, "encoder.project"))
     }
-    tensors.pop("input_encoder.tag_embedding")
-    tensors |= {"input_encoder.tag_scores.weight": weight, "input_encoder.tag_scores.bias": bias}
-    take(old, new, PARSER, states.shape[1], tensors)
-    read = torch.cat([meanings, states], -1)
-    take_roles(old, new, of_words, meanings, read, read.shape[1], ("input_encoder.",))
+    d_out = len(torch_shim(roles).module.encoder.project.bias)
+    student = ThinLayer(d_meaning + width, d_out)
+    with torch.enable_grad():
+        fit(student, old, new, docs, minutes)
+    take(old, new, ROLES, d_meaning + width, kept | student.tensors())
+
+
+class ThinLayer(nn.Module):
+    """What LISA's attention reads: vectors of words [B, n, d_in] -> their projection [B, n, d_out],
+    beside the states of a BiLSTM of one layer."""
+
+    def __init__(self, d_in: int, d_out: int) -> None:
+        super().__init__()
+        settings = BiLSTMInput(THIN, depth=1, tag_depth=0, mixed_precision=True)
+        self.input_encoder = settings.build(d_in, 1)
+        self.project = nn.Linear(d_in + 2 * THIN, d_out)
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        rows, _ = self.input_encoder(x, lengths)
+        return self.project(torch.cat([x, rows[:, 1:-1]], -1))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return the parameters by LISA's names."""
+        return {
+            name.replace("project.", "encoder.project."): value.detach()
+            for name, value in self.named_parameters()
+        }
+
+
+def fit(student: ThinLayer, old: Language, new: Language, docs: list[Path], minutes: float) -> None:
+    """Train a thin layer for what LISA's attention read before, with falling rates."""
+    parser, roles = (old.get_pipe(name).model for name in (PARSER, ROLES))
+    shared, lisa = torch_shim(new.get_pipe(SHARED).model).module, torch_shim(roles).module
+    optimizer = torch.optim.Adam(student.parameters(), lr=RATE, betas=(0.9, 0.99))
+    student.train()
+    began, step, rest, all_of = time.monotonic(), 0, 0.0, 0.0
+    for some in forever(docs, old.vocab):
+        words = Words(parser, some)
+        forms, meanings = (model.get_ref("tok2vec").predict(some) for model in (parser, roles))
+        forms, meanings = (torch.from_numpy(numpy.concatenate(v)) for v in (forms, meanings))
+        for lengths, tokens in words.batches:
+            passed = (time.monotonic() - began) / (60 * minutes)
+            if passed >= 1:
+                student.eval()
+                return
+            here = real(lengths, tokens)
+            with torch.no_grad():
+                x, meaning = forms[tokens], meanings[tokens]
+                highest = lisa.input_encoder(meaning, lengths)[0][:, 1:-1]
+                wanted = lisa.encoder.project(torch.cat([meaning, highest], -1))[here]
+                x = torch.cat([meaning, shared(x, lengths)], -1)
+            loss = (student(x, lengths)[here] - wanted).square().sum()
+            for group in optimizer.param_groups:
+                group["lr"] = RATE * min(1, (step + 1) / 50) * (1 - passed)
+            optimizer.zero_grad()
+            (loss / here.sum()).backward()
+            optimizer.step()
+            step += 1
+            rest += float(loss.detach())
+            all_of += float((wanted - wanted.mean(0)).square().sum())
+            if step % 100 == 0:
+                print(f"{step} steps: {1 - rest / all_of:.3f} of the variance", flush=True)
+                rest = all_of = 0.0
+
+
+def forever(files: list[Path], vocab: Vocab) -> Iterator[list[Doc]]:
+    """Yield Docs of files and folders in groups, again and again."""
+    paths = [part for file in files for part in (sorted(file.rglob("*.spacy")) or [file])]
+    while True:
+        for path in paths:
+            yield from minibatch(read_spacy(path, vocab), 500)
 
 
 def with_fewer_layers(nlp: Language) -> dict[str, Any]:

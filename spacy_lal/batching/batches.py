@@ -235,15 +235,11 @@ def _parsed(sentences: list[Sentence]) -> list[int]:
     return [k for k, sentence in enumerate(sentences) if sentence.parsed]
 
 
-def batches_read_ahead(
-    docs: list[Doc],
-    sentences: list[Sentence],
-    flat: Tensor,
-    max_spans: int,
-    read: Callable[[Tensor, Steps], ReadWords | None],
-) -> Iterator[tuple[list[int], Tensor, Tensor, ReadWords | None]]:
-    """Yields `padded_batches` with what a network reads of words without padding, `READ_AHEAD` of
-    them at a time; None where it reads padded batches alone."""
+def unpadded_batches(
+    docs: list[Doc], sentences: list[Sentence]
+) -> Iterator[tuple[list[int], Tensor, Tensor, Tensor]]:
+    """Yields batches of sentences of similar length, of `READ_AHEAD` words: the index of each in
+    `sentences`, the words' tokens in all Docs [W], and each one's first word and length [B]."""
     first_token = numpy.cumsum([0, *map(len, docs)])
     parsed = sorted(_parsed(sentences), key=lambda k: len(sentences[k].words))
     ends = numpy.cumsum([len(sentences[k].words) for k in parsed])
@@ -254,7 +250,21 @@ def batches_read_ahead(
         tokens = numpy.concatenate([first_token[of.doc] + of.words for of in group])
         lengths = torch.from_numpy(numpy.diff(ends[begin:upto], prepend=before))
         first = lengths.cumsum(0) - lengths
-        words = flat[torch.from_numpy(tokens).to(flat.device)]
+        yield parsed[begin:upto], torch.from_numpy(tokens), first, lengths
+        begin, before = upto, int(ends[upto - 1])
+
+
+def batches_read_ahead(
+    docs: list[Doc],
+    sentences: list[Sentence],
+    flat: Tensor,
+    max_spans: int,
+    read: Callable[[Tensor, Steps], ReadWords | None],
+) -> Iterator[tuple[list[int], Tensor, Tensor, ReadWords | None]]:
+    """Yields `padded_batches` with what a network reads of words without padding (see
+    `unpadded_batches`); None where it reads padded batches alone."""
+    for group, tokens, first, lengths in unpadded_batches(docs, sentences):
+        words = flat[tokens.to(flat.device)]
         found = read(words, steps_of(first, lengths))
         cost = STEP_COST if found is None else 0
         for batch in batch_by_spans(lengths.tolist(), max_spans, cost):
@@ -263,10 +273,9 @@ def batches_read_ahead(
             step = torch.arange(int(own.max()))
             at = first[batch].unsqueeze(1) + step.where(step < own.unsqueeze(1), 0)
             at = at.to(flat.device)
-            members = [parsed[begin + k] for k in batch]
+            members = [group[k] for k in batch]
             there = None if found is None else found.at(at)
             yield members, own.to(flat.device), words[at], there
-        begin, before = upto, int(ends[upto - 1])
 
 
 def score_sentences(

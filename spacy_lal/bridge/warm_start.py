@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import zip_longest
 
 import torch
@@ -90,20 +90,31 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
 
 def _own_layers(network: nn.Module, shared: nn.Module) -> dict[str, Tensor]:
     """Returns the parameters of a shared BiLSTM under the names that they would have in a network
-    with a BiLSTM of its own. Where that reads tags, the shared one adds nothing."""
+    with a BiLSTM of its own. Where that alone reads tags, the shared one adds nothing."""
+    given = {key: value for key, _, value in _layers(shared)}
+    tags = {name: value for name, value in shared.named_parameters() if name.startswith("tag_")}
     found = {}
-    layers: dict[str, int] = {}
-    for name, value in network.named_parameters():
-        if part := re.fullmatch(r"(.*)\.(lower|upper)\.(ahead|back)\.(\d+)\.(\w+)", name):
-            encoder, half, direction, number, own = part.groups()
-            if half == "lower":
-                layers[encoder] = int(number) + 1
-            at = int(number) + (layers.get(encoder, 0) if half == "upper" else 0)
-            given = dict(shared.named_parameters()).get(f"{direction}.{at}.{own}")
-            if given is not None:
-                missing = value.shape[-1] - given.shape[-1]
-                found[name] = F.pad(given, (0, missing)) if half == "upper" else given
+    for key, name, value in _layers(network):
+        if (of_shared := given.get(("", *key[1:]))) is not None:
+            missing = value.shape[-1] - of_shared.shape[-1]
+            reads_tags = ".upper." in name and name.endswith("weight_ih_l0")
+            found[name] = F.pad(of_shared, (0, missing)) if reads_tags else of_shared
+            found |= {f"{key[0]}{own}": of_tags for own, of_tags in tags.items()}
     return found
+
+
+def _layers(network: nn.Module) -> Iterator[tuple[tuple[str, str, int, str], str, Tensor]]:
+    """Yields the parameters of BiLSTMs: the input encoder that each is of, its direction, the layer
+    counted from the lowest, and its own name; its whole name; and the parameter."""
+    below: dict[str, int] = {}
+    for name, value in network.named_parameters():
+        if part := re.fullmatch(r"(.*\.)?(lower|upper)\.(ahead|back)\.(\d+)\.(\w+)", name):
+            encoder, half, direction, number, own = part.groups()
+            encoder = encoder or ""
+            if half == "lower":
+                below[encoder] = int(number) + 1
+            at = int(number) + (below.get(encoder, 0) if half == "upper" else 0)
+            yield (encoder, direction, at, own), name, value
 
 
 def mean_weights(model: Model, again: Model, begun: Model, share: float = 0.5) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """A BiLSTM over sentences as a Tok2Vec model (`spacy-lal.SentenceBiLSTM.v1`), for components that
 share it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -11,10 +12,18 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from ..batching.batches import READING, initialize_tok2vec, read_docs, token_batches
+from ..batching.batches import (
+    READING,
+    initialize_tok2vec,
+    read_docs,
+    token_batches,
+    unpadded_batches,
+)
+from ..batching.sentences import Sentence
 from ..bridge.shim import Output, TorchShim, backward, to_rows, torch_shim
 from ..bridge.weights import Header
-from ..layers.bilstm import BiLSTM
+from ..layers.bilstm import steps_of
+from ..layers.input_encoders import BiLSTMInput, ReadWords, TaggingBiLSTM
 from ..layers.precision import Precision
 from ..layers.settings import Settings, with_settings_of
 
@@ -24,17 +33,55 @@ MAX_BATCH_SPANS = 120_000
 
 @dataclass(frozen=True)
 class SentenceBiLSTMSettings(Settings):
-    """Settings of a shared BiLSTM. hidden_width: width of each direction. depth: number of layers.
-    mixed_precision: train with bfloat16 products, where the processor has them."""
+    """Settings of a shared BiLSTM.
+
+    hidden_width: width of each direction. depth: number of layers. mixed_precision: train with
+    bfloat16 products, where the processor has them. tags: number of tags that the lowest layers
+    tell apart, 0 for none. Their shares are the last features of a word, which a parser learns
+    (`spacy-lal.SharedRows.v1` with a `width`). tag_depth, tag_width: as in
+    `spacy-lal.BiLSTMRows.v1`, in a BiLSTM with tags.
+    """
 
     name: ClassVar[str] = "spacy-lal.SentenceBiLSTM.v1"
     hidden_width: int = 256
     depth: int = 3
     mixed_precision: bool = False
+    tags: int = 0
+    tag_depth: int = 1
+    tag_width: int = 64
 
-    def build(self, d_in: int) -> BiLSTM:
-        """Return the network: word vectors [B, n, d_in], lengths [B] -> [B, n, 2 * hidden_width]"""
-        return BiLSTM(d_in, self.hidden_width, self.depth, mixed_precision=self.mixed_precision)
+    @property
+    def width(self) -> int:
+        """Number of features of a word."""
+        return 2 * self.hidden_width + self.tags
+
+    def build(self, d_in: int) -> "SentenceBiLSTM":
+        """Return the network."""
+        return SentenceBiLSTM(self, d_in)
+
+
+class SentenceBiLSTM(TaggingBiLSTM):
+    """Word vectors [B, n, d_in], lengths [B] -> states and shares of tags [B, n, width]."""
+
+    def __init__(self, settings: SentenceBiLSTMSettings, d_in: int) -> None:
+        own = BiLSTMInput(
+            settings.hidden_width,
+            settings.depth,
+            settings.tag_depth if settings.tags else 0,
+            settings.tag_width,
+            settings.mixed_precision,
+        )
+        super().__init__(own, d_in, settings.tags)
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        return features(self.read_padded(x, lengths))
+
+
+def features(read: ReadWords) -> Tensor:
+    """Return the features of words [..., width]."""
+    if read.tags is None:
+        return read.states
+    return torch.cat([read.states, torch.softmax(read.tags, -1)], -1)
 
 
 def build_network(header: Header) -> nn.Module:
@@ -62,7 +109,7 @@ def build_sentence_bilstm_v1(
         init=_init,
         layers=[tok2vec],
         refs={"tok2vec": tok2vec},
-        dims={"nO": 2 * own.hidden_width},
+        dims={"nO": own.width},
         shims=[TorchShim(build_network)],
         attrs={"settings": own, "prediction": prediction, **READING},
     )
@@ -76,21 +123,14 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 
 
 def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool) -> Output:
-    run = partial(
-        torch_shim(model).run,
-        is_train=is_train,
-        dropout=model.attrs["dropout_rate"],
-        prediction=model.attrs["prediction"],
-    )
     sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
-    places, states = [torch.zeros(0, dtype=torch.long)], [flat.new_zeros(0, model.get_dim("nO"))]
-    for _, lengths, tokens in token_batches(docs, sentences, MAX_BATCH_SPANS):
-        words = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
-        of_batch: Tensor = run(flat[tokens.to(flat.device)], lengths)
-        states.append(of_batch[words.to(flat.device)])
-        places.append(tokens[words])
-    rows = flat.new_zeros(len(flat), model.get_dim("nO"))
-    rows = rows.index_copy(0, torch.cat(places).to(flat.device), torch.cat(states))
+    parts = _states(model, docs, sentences, flat, is_train)
+    places, states = zip(*parts, strict=True) if any(s.parsed for s in sentences) else ((), ())
+    width = model.get_dim("nO")
+    at = torch.cat([torch.zeros(0, dtype=torch.long), *places]).to(flat.device)
+    rows = flat.new_zeros(len(flat), width).index_copy(
+        0, at, torch.cat([flat.new_zeros(0, width), *states])
+    )
     sizes = [len(doc) for doc in docs]
 
     def backprop(d_rows: list[Floats2d]) -> list[Doc]:
@@ -99,3 +139,28 @@ def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train:
         return backprop_tok2vec(to_rows(model, d_flat, sizes))
 
     return to_rows(model, rows, sizes), backprop
+
+
+def _states(
+    model: Model, docs: list[Doc], sentences: list[Sentence], flat: Tensor, is_train: bool
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield the tokens [W] of some sentences and their features [W, width]."""
+    prediction = model.attrs["prediction"]
+    run = partial(
+        torch_shim(model).run,
+        is_train=is_train,
+        dropout=model.attrs["dropout_rate"],
+        prediction=prediction,
+    )
+    if prediction == "int8" and not is_train:
+        for _, tokens, first, lengths in unpadded_batches(docs, sentences):
+            read = run(flat[tokens.to(flat.device)], steps_of(first, lengths), method="read")
+            if read is None:
+                break
+            yield tokens, features(read)
+        else:
+            return
+    for _, lengths, tokens in token_batches(docs, sentences, MAX_BATCH_SPANS):
+        words = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
+        of_batch: Tensor = run(flat[tokens.to(flat.device)], lengths)
+        yield tokens[words], of_batch[words.to(flat.device)]

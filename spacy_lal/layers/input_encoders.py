@@ -20,6 +20,8 @@ TagSource = Literal["model", "doc"]
 (section 3.1) and Vu-Tran et al. (section 2.2)."""
 CERTAIN = 100.0
 """Score of a given tag; that of all others is 0."""
+LEAST_SHARE = 1e-30
+"""Least share of a tag whose logarithm is its score."""
 
 
 @dataclass(frozen=True)
@@ -118,11 +120,9 @@ class BiLSTMInput(InputSettings):
         return BiLSTMInputEncoder(self, d_in, n_tags)
 
 
-class BiLSTMInputEncoder(TagReader):
-    """Word vectors [B, n, d_in] -> rows [B, n+2, 2 * hidden_width], tag scores [B, n, T]. Without
-    tags there are no tag scores; without an LSTM the rows are d_in wide."""
-
-    d_around = 0
+class TaggingBiLSTM(TagReader):
+    """Word vectors [B, n, d_in] -> `ReadWords`, padded or not: states [B, n, output_dim] and tag
+    scores [B, n, T]. Without tags there are none; without an LSTM, states are words' vectors."""
 
     def __init__(self, settings: BiLSTMInput, d_in: int, n_tags: int) -> None:
         super().__init__()
@@ -146,22 +146,11 @@ class BiLSTMInputEncoder(TagReader):
                 depth - tag_depth,
                 mixed_precision=mixed,
             )
-        self.start = nn.Parameter(torch.randn(self.output_dim) * 0.1)
-        self.stop = nn.Parameter(torch.randn(self.output_dim) * 0.1)
         self.dropout = FeatureDropout()
 
-    def forward(
-        self,
-        x: Tensor,
-        lengths: Tensor,
-        given: Tensor | None = None,
-        read: ReadWords | None = None,
-    ) -> tuple[Tensor, Tensor | None]:
-        """read: what `read` has found of these words."""
-        if read is None:
-            read = self._read(lambda lstm, words: lstm(words, lengths), x, given)
-        states = self.dropout(read.states)
-        return with_start_and_stop(states, lengths, self.start, self.stop), read.tags
+    def read_padded(self, x: Tensor, lengths: Tensor, given: Tensor | None = None) -> ReadWords:
+        """Reads the words [B, n, d_in] of padded sentences. given: as in `read_tags`."""
+        return self._read(lambda lstm, words: lstm(words, lengths), x, given)
 
     def read(self, words: Tensor, steps: Steps) -> ReadWords | None:
         reads_tags = self.upper is not None and self.tag_scores is None
@@ -182,12 +171,42 @@ class BiLSTMInputEncoder(TagReader):
         return ReadWords(states, tags)
 
 
+class BiLSTMInputEncoder(TaggingBiLSTM):
+    """Word vectors [B, n, d_in] -> rows [B, n+2, 2 * hidden_width], tag scores [B, n, T]. Without
+    tags there are no tag scores; without an LSTM the rows are d_in wide."""
+
+    d_around = 0
+
+    def __init__(self, settings: BiLSTMInput, d_in: int, n_tags: int) -> None:
+        super().__init__(settings, d_in, n_tags)
+        self.start = nn.Parameter(torch.randn(self.output_dim) * 0.1)
+        self.stop = nn.Parameter(torch.randn(self.output_dim) * 0.1)
+
+    def forward(
+        self,
+        x: Tensor,
+        lengths: Tensor,
+        given: Tensor | None = None,
+        read: ReadWords | None = None,
+    ) -> tuple[Tensor, Tensor | None]:
+        """read: what `read` has found of these words."""
+        if read is None:
+            read = self.read_padded(x, lengths, given)
+        states = self.dropout(read.states)
+        return with_start_and_stop(states, lengths, self.start, self.stop), read.tags
+
+
 @dataclass(frozen=True)
 class SharedInput(InputSettings):
-    """The vectors of a shared encoder as they are (`spacy-lal.SharedRows.v1`): tags are scored from
-    them, and no layer reads the tags."""
+    """The vectors of a shared encoder as they are (`spacy-lal.SharedRows.v1`). No layer reads tags.
+
+    width: number of features that are states; behind them are the shares of tags that the encoder
+    has found (`tags` of `spacy-lal.SentenceBiLSTM.v1`), which are the parser's. null: all are
+    states, from which the parser scores tags.
+    """
 
     name: ClassVar[str] = "spacy-lal.SharedRows.v1"
+    width: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -195,28 +214,38 @@ class SharedInput(InputSettings):
             raise ValueError('tags = "doc" is not for spacy-lal.SharedRows.v1: it reads no tags')
 
     def build(self, d_in: int, n_tags: int) -> "SharedInputEncoder":
-        return SharedInputEncoder(d_in, n_tags)
+        return SharedInputEncoder(self, d_in, n_tags)
 
 
 class SharedInputEncoder(TagReader):
-    """Word vectors [B, n, d_in] -> rows [B, n+2, d_in], tag scores [B, n, T]."""
+    """Word vectors [B, n, d_in] -> rows [B, n+2, width], tag scores [B, n, T]."""
 
     d_around = 0
 
-    def __init__(self, d_in: int, n_tags: int) -> None:
+    def __init__(self, settings: SharedInput, d_in: int, n_tags: int) -> None:
         super().__init__()
-        self.output_dim = d_in
-        self.tag_scores = Linear(d_in, n_tags)
-        self.start = nn.Parameter(torch.randn(d_in) * 0.1)
-        self.stop = nn.Parameter(torch.randn(d_in) * 0.1)
+        self.output_dim = d_in if settings.width is None else settings.width
+        if settings.width is None:
+            self.tag_scores = Linear(d_in, n_tags)
+        elif d_in - settings.width != n_tags:
+            raise ValueError(
+                f"the shared encoder's vectors are {d_in} wide: {settings.width} features and "
+                f"{d_in - settings.width} tags, but the parser has {n_tags} tags"
+            )
+        self.start = nn.Parameter(torch.randn(self.output_dim) * 0.1)
+        self.stop = nn.Parameter(torch.randn(self.output_dim) * 0.1)
         self.dropout = FeatureDropout()
 
     def forward(
         self, x: Tensor, lengths: Tensor, given: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        assert self.tag_scores is not None
-        words = self.dropout(x)
-        return with_start_and_stop(words, lengths, self.start, self.stop), self.tag_scores(words)
+        words = x[..., : self.output_dim]
+        words = self.dropout(words)
+        if self.tag_scores is None:
+            tags = x[..., self.output_dim :].clamp(min=LEAST_SHARE).log()
+        else:
+            tags = self.tag_scores(words)
+        return with_start_and_stop(words, lengths, self.start, self.stop), tags
 
 
 def with_positions(content: Tensor, table: Tensor) -> Tensor:

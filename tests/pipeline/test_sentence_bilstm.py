@@ -16,11 +16,19 @@ from torch import nn
 
 from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.encoders.sentence_bilstm import build_sentence_bilstm_v1
+from spacy_lal.layers.bilstm import BiLSTM
 from spacy_lal.layers.input_encoders import SharedInput
 
 from .toy import headed_examples, joint_pipeline
 from .toy_frames import srl_pipeline
-from .toy_shared import annotations, bilstm_pipeline, encoder_shim, shared_examples, step
+from .toy_shared import (
+    annotations,
+    bilstm_pipeline,
+    encoder_shim,
+    shared_examples,
+    step,
+    toy_tags,
+)
 
 PARTS = ["The cats \n sat. Dogs\teat fish.", "", " \n ", "She saw it.", "No stop"]
 
@@ -45,42 +53,56 @@ def docs_of(nlp: Language) -> list[Doc]:
     return docs
 
 
-@pytest.fixture
-def shared() -> tuple[Model, list[Any], list[Doc]]:
+@pytest.fixture(params=[0, 5])
+def shared(request: pytest.FixtureRequest) -> tuple[Model, list[Any], list[Doc]]:
     given: list[Any] = []
     torch.manual_seed(0)
-    model = build_sentence_bilstm_v1(numbers(given), hidden_width=4, depth=2)
+    settings = {"hidden_width": 4, "depth": 3, "tags": request.param, "tag_width": 3}
+    model = build_sentence_bilstm_v1(numbers(given), **settings)
     docs = docs_of(spacy.blank("en"))
     model.initialize(X=docs)
     return model, given, docs
 
 
-def states_one_by_one(model: Model, doc: Doc) -> numpy.ndarray:
-    """Of PyTorch's own bidirectional LSTM with the same weights, a sentence at a time."""
-    module = torch_shim(model).module
-    depth, d_in = len(module.ahead), module.ahead[0].input_size
-    lstm = nn.LSTM(d_in, module.ahead[0].hidden_size, depth, bidirectional=True)
+def pytorch_states(bilstm: BiLSTM, x: torch.Tensor) -> torch.Tensor:
+    """Of PyTorch's own bidirectional LSTM with the same weights."""
+    depth, d_in = len(bilstm.ahead), bilstm.ahead[0].input_size
+    lstm = nn.LSTM(d_in, bilstm.ahead[0].hidden_size, depth, bidirectional=True)
     state = {}
     for k in range(depth):
-        for end, layers in (("", module.ahead), ("_reverse", module.back)):
+        for end, layers in (("", bilstm.ahead), ("_reverse", bilstm.back)):
             for name, value in layers[k].state_dict().items():
                 state[name.replace("_l0", f"_l{k}{end}")] = value
     lstm.load_state_dict(state)
+    return lstm(x)[0]
+
+
+def states_one_by_one(model: Model, doc: Doc) -> numpy.ndarray:
+    """Features of a sentence at a time: states, and shares of tags, if there are tags."""
+    module = torch_shim(model).module
     (vectors,) = model.get_ref("tok2vec").predict([doc])
-    found = numpy.zeros((len(doc), 2 * lstm.hidden_size), "f")
+    found = numpy.zeros((len(doc), model.get_dim("nO")), "f")
     for sentence in doc.sents:
-        words = [t.i for t in sentence if not t.is_space]
-        if words:
+        if words := [t.i for t in sentence if not t.is_space]:
             with torch.no_grad():
-                found[words] = lstm(torch.from_numpy(vectors[words]))[0].numpy()
+                states = pytorch_states(module.lower, torch.from_numpy(vectors[words]))
+                shares = states[:, :0]
+                if module.upper is not None:
+                    scores = module.tag_scores
+                    shares = (states @ scores.weight.T + scores.bias).exp()
+                    shares = shares / shares.sum(1, keepdim=True)
+                    expected = shares @ module.tag_embedding
+                    states = pytorch_states(module.upper, torch.cat([states, expected], 1))
+                found[words] = torch.cat([states, shares], 1).numpy()
     return found
 
 
 def test_states_of_each_sentence_by_itself(shared: tuple[Model, list[Any], list[Doc]]) -> None:
     model, _, docs = shared
     rows = model.predict(docs)
-    assert [row.shape for row in rows] == [(len(doc), 8) for doc in docs]
-    assert model.get_dim("nO") == 8
+    width = 8 + model.attrs["settings"].tags
+    assert [row.shape for row in rows] == [(len(doc), width) for doc in docs]
+    assert model.get_dim("nO") == width
     numpy.testing.assert_allclose(rows[0], states_one_by_one(model, docs[0]), atol=1e-6)
     assert not rows[0][[t.is_space for t in docs[0]]].any()
     assert not rows[2].any()
@@ -118,10 +140,10 @@ def test_gradients_by_finite_differences(shared: tuple[Model, list[Any], list[Do
     assert [d.any(-1).tolist() for d in d_vectors] == [[not t.is_space for t in d] for d in docs]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=[False, True], ids=["states", "tags"])
+def folder(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     spacy.util.fix_random_seed(0)
-    nlp = bilstm_pipeline()
+    nlp = bilstm_pipeline(tags=len(toy_tags()) if request.param else 0)
     examples = shared_examples(nlp)
     optimizer = nlp.initialize(lambda: examples)
     optimizer.learn_rate = 0.01
@@ -138,6 +160,10 @@ def test_parser_and_roles_learn_from_nothing(folder: Path) -> None:
     scores = nlp.evaluate(shared_examples(nlp))
     for name in ("const_evalb_f", "srl_f", "conll18_las", "tag_acc"):
         assert scores[name] > 0.9, name
+    if encoder_shim(nlp).module.tag_scores is not None:
+        # the parser's tags are those of the shared BiLSTM
+        parser = torch_shim(nlp.get_pipe("lal_constituency").model).module
+        assert parser.input_encoder.tag_scores is None
     assert not nlp("Dogs eat.").tensor.size
 
 
@@ -145,7 +171,7 @@ def test_the_same_from_bytes_and_on_its_own(folder: Path) -> None:
     nlp = spacy.load(folder)
     texts = [example.text for example in shared_examples(nlp)]
     expected = annotations(nlp.pipe(texts))
-    again = bilstm_pipeline().from_bytes(nlp.to_bytes())
+    again = spacy.util.load_model_from_config(nlp.config).from_bytes(nlp.to_bytes())
     assert annotations(again.pipe(texts)) == expected
     assert annotations(map(nlp, texts)) == expected
     rounded = spacy.load(folder, config={"components.tok2vec.model.prediction": "int8"})
@@ -168,16 +194,28 @@ def test_a_parser_begins_with_a_shared_bilstm(folder: Path) -> None:
     nlp.initialize(lambda: headed_examples(nlp))
     mine = torch_shim(nlp.get_pipe("lal_constituency").model).module.input_encoder
     theirs = encoder_shim(spacy.load(folder)).module
+    tagged = theirs.upper is not None
     for direction in ("ahead", "back"):
         lower, upper = (getattr(half, direction)[0] for half in (mine.lower, mine.upper))
-        first, second = getattr(theirs, direction)
+        first, second = [*getattr(theirs.lower, direction), *getattr(theirs.upper, direction, [])]
         assert torch.equal(lower.weight_ih_l0, first.weight_ih_l0)
         assert torch.equal(upper.weight_hh_l0, second.weight_hh_l0)
-        # it also reads tags, which add nothing at first
-        read = upper.weight_ih_l0
-        assert torch.equal(read[:, :32], second.weight_ih_l0)
+        # it also reads tags, which add nothing at first if the other didn't
+        read, width = upper.weight_ih_l0, 40 if tagged else 32
+        assert torch.equal(read[:, :width], second.weight_ih_l0)
         assert read.shape[1] == 40
-        assert not read[:, 32:].any()
+        assert not read[:, width:].any()
+    if tagged:
+        own, given = (
+            torch_shim(pipeline.get_pipe("lal_constituency").model).header["tags"]
+            for pipeline in (nlp, spacy.load(folder))
+        )
+        common = [tag for tag in own if tag in given]
+        assert len(common) > 5
+        for tag in common:
+            row, of = own.index(tag), given.index(tag)
+            assert torch.equal(mine.tag_scores.weight[row], theirs.tag_scores.weight[of])
+            assert torch.equal(mine.tag_embedding[row], theirs.tag_embedding[of])
 
 
 def test_rows_of_a_shared_encoder_are_its_vectors() -> None:
@@ -195,6 +233,19 @@ def test_rows_of_a_shared_encoder_are_its_vectors() -> None:
         torch.testing.assert_close(tags[0, 1], expected)
     with pytest.raises(ValueError, match='tags = "doc" is not for'):
         SharedInput(tags="doc")
+
+
+def test_shares_of_tags_behind_the_states() -> None:
+    encoder = SharedInput(width=3).build(5, 2).eval()
+    shares = torch.tensor([[[0.25, 0.75], [1.0, 0.0]]])
+    states = torch.randn(1, 2, 3)
+    with torch.no_grad():
+        rows, tags = encoder(torch.cat([states, shares], -1), torch.tensor([2]))
+    assert torch.equal(rows[0, 1:3], states[0])
+    torch.testing.assert_close(torch.softmax(tags, -1), shares)
+    assert torch.isfinite(tags).all()
+    with pytest.raises(ValueError, match="5 wide: 3 features and 2 tags, but the parser has 4"):
+        SharedInput(width=3).build(5, 4)
 
 
 @pytest.mark.parametrize("positions", [True, False])
@@ -215,5 +266,7 @@ def test_another_tok2vec_in_its_place_is_refused(folder: Path) -> None:
     doc = nlp.make_doc("Dogs eat.")
     doc.tensor = numpy.zeros((3, 96), "f")
     for name in ("lal_constituency", "lisa_srl"):
-        with pytest.raises(ValueError, match="listens to 'tok2vec', which had vectors of width 32"):
+        with pytest.raises(
+            ValueError, match=r"listens to 'tok2vec', which had vectors of width \d+"
+        ):
             nlp.get_pipe(name)(doc)

@@ -34,7 +34,7 @@ BESIDE = {
     "encoder": LISTENER,
 }
 
-BILSTM = {
+BILSTM: dict[str, Any] = {
     "@architectures": "spacy-lal.SentenceBiLSTM.v1",
     "hidden_width": 16,
     "depth": 2,
@@ -95,13 +95,23 @@ def annotations(docs: Iterable[Doc]) -> list[Any]:
     ]
 
 
-def bilstm_pipeline() -> Language:
-    """Trees, heads and roles from a BiLSTM that their components share."""
+def toy_tags() -> set[str]:
+    """The tags of the examples."""
+    return {t.tag_ for example in shared_examples(spacy.blank("en")) for t in example.reference}
+
+
+def bilstm_pipeline(tags: int = 0) -> Language:
+    """Trees, heads and roles from a BiLSTM that their components share. tags: number of those that
+    it finds, 0 if the parser finds them."""
     nlp = spacy.blank("en")
-    nlp.add_pipe("lal_tok2vec", name="tok2vec", config={"model": BILSTM})
-    parser = {**TINY, "tok2vec": LISTENER, "input_encoder": ROWS, "dependencies": DEPENDENCIES}
+    width = 2 * BILSTM["hidden_width"]
+    listener = {**LISTENER, "width": width + tags}
+    bilstm = {**BILSTM, "tags": tags, "tag_width": 8}
+    nlp.add_pipe("lal_tok2vec", name="tok2vec", config={"model": bilstm})
+    rows = {**ROWS, "width": width} if tags else ROWS
+    parser = {**TINY, "tok2vec": listener, "input_encoder": rows, "dependencies": DEPENDENCIES}
     nlp.add_pipe("lal_constituency", config={"model": parser})
-    roles = {**SMALL, "tok2vec": BESIDE, "positions": False}
+    roles = {**SMALL, "tok2vec": {**BESIDE, "encoder": listener}, "positions": False}
     nlp.add_pipe("lisa_srl", config={"model": roles})
     nlp.add_pipe("lal_empty_tensor")
     return nlp
