@@ -35,6 +35,9 @@ STEP_COST = 3
 READ_AHEAD = 2048
 """Most words in one reading without padding, unless one sentence has more."""
 
+WITH_ENCODER = "with_encoder"
+"""Name of the model that has an embedding and an encoder side by side."""
+
 READING: dict[str, Any] = {"reading": Reading(), "dropout_rate": 0.0}
 """Initial attributes of models that read sentences; components and training set them."""
 
@@ -170,6 +173,30 @@ def read_docs(
     return sentences, flat, backprop
 
 
+class DocVectors:
+    """The vectors of Docs' tokens in prediction: those of a layer, or of an embedding and an
+    encoder. Long Docs have large arrays: only those of some sentences are joined at a time."""
+
+    def __init__(self, model: Model, docs: list[Doc]) -> None:
+        check_listeners(model, docs)
+        self.model, self.device = model, torch_shim(model).device
+        layer = model.layers[0]
+        layers = layer.layers if layer.name == WITH_ENCODER else [layer]
+        self.parts = [read_plain(of, docs, is_train=False)[0] for of in layers]
+
+    def of(self, sentences: list[Sentence]) -> Tensor:
+        """Returns the vectors of the sentences' words [W, d_in]."""
+        whole = [len(of.words) == of.end - of.start for of in sentences]
+        found = []
+        for part in self.parts:
+            rows = [
+                part[of.doc][of.start : of.end] if all_words else part[of.doc][of.words]
+                for of, all_words in zip(sentences, whole, strict=True)
+            ]
+            found.append(to_tensor(self.model, rows, self.device))
+        return found[0] if len(found) == 1 else torch.cat(found, -1)
+
+
 def read_plain(layer: Model, docs: list[Doc], is_train: bool) -> Any:
     """Calls a layer with plain words in place of escapes; but a listener knows Docs by their words,
     and its encoder has read plain ones."""
@@ -235,36 +262,29 @@ def _parsed(sentences: list[Sentence]) -> list[int]:
     return [k for k, sentence in enumerate(sentences) if sentence.parsed]
 
 
-def unpadded_batches(
-    docs: list[Doc], sentences: list[Sentence]
-) -> Iterator[tuple[list[int], Tensor, Tensor, Tensor]]:
+def unpadded_batches(sentences: list[Sentence]) -> Iterator[tuple[list[int], Tensor, Tensor]]:
     """Yields batches of sentences of similar length, of `READ_AHEAD` words: the index of each in
-    `sentences`, the words' tokens in all Docs [W], and each one's first word and length [B]."""
-    first_token = numpy.cumsum([0, *map(len, docs)])
+    `sentences`, and its first word, of all in the batch, and its length [B]."""
     parsed = sorted(_parsed(sentences), key=lambda k: len(sentences[k].words))
     ends = numpy.cumsum([len(sentences[k].words) for k in parsed])
     begin = before = 0
     while begin < len(parsed):
         upto = max(begin + 1, int(numpy.searchsorted(ends, before + READ_AHEAD, "right")))
-        group = [sentences[k] for k in parsed[begin:upto]]
-        tokens = numpy.concatenate([first_token[of.doc] + of.words for of in group])
         lengths = torch.from_numpy(numpy.diff(ends[begin:upto], prepend=before))
-        first = lengths.cumsum(0) - lengths
-        yield parsed[begin:upto], torch.from_numpy(tokens), first, lengths
+        yield parsed[begin:upto], lengths.cumsum(0) - lengths, lengths
         begin, before = upto, int(ends[upto - 1])
 
 
 def batches_read_ahead(
-    docs: list[Doc],
     sentences: list[Sentence],
-    flat: Tensor,
+    vectors: DocVectors,
     max_spans: int,
     read: Callable[[Tensor, Steps], ReadWords | None],
 ) -> Iterator[tuple[list[int], Tensor, Tensor, ReadWords | None]]:
     """Yields `padded_batches` with what a network reads of words without padding (see
     `unpadded_batches`); None where it reads padded batches alone."""
-    for group, tokens, first, lengths in unpadded_batches(docs, sentences):
-        words = flat[tokens.to(flat.device)]
+    for group, first, lengths in unpadded_batches(sentences):
+        words = vectors.of([sentences[k] for k in group])
         found = read(words, steps_of(first, lengths))
         cost = STEP_COST if found is None else 0
         for batch in batch_by_spans(lengths.tolist(), max_spans, cost):
@@ -272,10 +292,15 @@ def batches_read_ahead(
             # padding repeats a sentence's first word
             step = torch.arange(int(own.max()))
             at = first[batch].unsqueeze(1) + step.where(step < own.unsqueeze(1), 0)
-            at = at.to(flat.device)
+            at = at.to(words.device)
             members = [group[k] for k in batch]
             there = None if found is None else found.at(at)
-            yield members, own.to(flat.device), words[at], there
+            yield members, own.to(words.device), words[at], there
+
+
+def no_docs(gradient: Any) -> list[Doc]:
+    """The backprop of a prediction."""
+    return []
 
 
 def score_sentences(
@@ -289,16 +314,18 @@ def score_sentences(
     score: scores a batch, from all sentences and what `padded_batches` yields, or, in prediction,
     `batches_read_ahead`.
     """
-    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
     most = model.attrs["max_batch_spans"]
-    batches: Iterator[tuple[Any, ...]] = padded_batches(docs, sentences, flat, most)
     if not is_train:
+        reading: Reading = model.attrs["reading"]
+        sentences, vectors = reading.split(docs), DocVectors(model, docs)
         run, prediction = torch_shim(model).run, model.attrs["prediction"]
         read = partial(run, is_train=False, prediction=prediction, method="read")
-        batches = batches_read_ahead(docs, sentences, flat, most, read)
-    scored = (score(sentences, *batch) for batch in batches)
-    # in prediction, each batch's charts are freed once decoded
-    scores = ParserScores(sentences, list(scored) if is_train else scored)
+        ahead = batches_read_ahead(sentences, vectors, most, read)
+        # each batch's charts are freed once decoded
+        return ParserScores(sentences, (score(sentences, *batch) for batch in ahead)), no_docs
+    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
+    batches = padded_batches(docs, sentences, flat, most)
+    scores = ParserScores(sentences, [score(sentences, *batch) for batch in batches])
 
     def backprop(d_scores: ParserScores[S]) -> list[Doc]:
         walk_back(scores, d_scores)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy
+from spacy.attrs import IS_SPACE, SENT_START
 from spacy.tokens import Doc, Token
 
 from ..annotations.escapes import plain_doc
@@ -100,7 +101,7 @@ class Reading:
         sentences = []
         for d, doc in enumerate(docs):
             starts = sentence_starts(doc, self.sentences)
-            spaces = numpy.asarray([t.is_space for t in doc], dtype=bool)
+            spaces = doc.to_array(IS_SPACE).astype(bool)
             for start, end in zip(starts, [*starts, len(doc)][1:], strict=True):
                 words = start + numpy.flatnonzero(~spaces[start:end])
                 if len(words) <= longest or self.long_sentences == "flat":
@@ -128,7 +129,8 @@ def sentence_starts(doc: Doc, policy: SentencePolicy) -> list[int]:
     if policy == "doc":
         return [0]
     if doc.has_annotation("SENT_START"):
-        return [0, *(t.i for t in doc if t.i and t.is_sent_start)]
+        starts = doc.to_array(SENT_START)
+        return [0, *(numpy.flatnonzero(starts[1:] == 1) + 1).tolist()]
     if policy == "existing":
         raise ValueError(
             f"the Doc {doc.text[:40]!r} has no sentence boundaries. Add a 'senter', 'sentencizer' "

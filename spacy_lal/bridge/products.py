@@ -1,12 +1,20 @@
 """Products of Thinc's own layers, such as those of spaCy's `senter`, by PyTorch."""
 
 from collections.abc import Callable
+from functools import partial
+from itertools import accumulate, groupby
 from typing import Any
 
 import numpy
 import torch
 from spacy.language import Language
-from thinc.api import NumpyOps
+from spacy.pipeline import Tagger
+from spacy.tokens import Doc
+from thinc.api import Model, NumpyOps
+from thinc.types import Floats2d
+
+WORDS_AT_ONCE = 4000
+"""Words that a tagger of spaCy's reads at one time in prediction, in whole Docs."""
 
 
 class TorchProducts(NumpyOps):
@@ -32,13 +40,34 @@ class TorchProducts(NumpyOps):
 
 
 def use_torch_products(nlp: Language) -> Language:
-    """Gives all layers of the pipeline's components that compute with `NumpyOps` these products."""
+    """Gives all layers of the pipeline's components that compute with `NumpyOps` these products.
+    spaCy's taggers, of which a `senter` is one, then read `WORDS_AT_ONCE` in prediction."""
     ops = TorchProducts()
     for _, pipe in nlp.components:
         for node in pipe.model.walk() if hasattr(pipe, "model") else ():
             if type(node.ops) is NumpyOps:
                 node.ops = ops
+        if isinstance(pipe, Tagger):
+            pipe.model._func = partial(_in_parts, pipe.model._func)
     return nlp
+
+
+def _in_parts(
+    forward: Callable[..., tuple[list[Floats2d], Callable]],
+    model: Model[list[Doc], list[Floats2d]],
+    docs: list[Doc],
+    is_train: bool,
+) -> tuple[list[Floats2d], Callable]:
+    """Reads Docs as `forward` does; in prediction few at a time, whose vectors take memory that is
+    in use already: fresh memory takes longer than the layers."""
+    if is_train:
+        return forward(model, docs, is_train)
+    ends = accumulate(map(len, docs))
+    parts = groupby(zip(docs, ends, strict=True), key=lambda part: part[1] // WORDS_AT_ONCE)
+    read: list[Floats2d] = []
+    for _, part in parts:
+        read += forward(model, [doc for doc, _ in part], is_train)[0]
+    return read, lambda gradient: []
 
 
 def make_torch_products() -> Callable[[Language], Language]:

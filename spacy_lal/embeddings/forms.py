@@ -37,6 +37,8 @@ KEYBOARD = str.maketrans(
 
 def word_form(text: str) -> str:
     """Returns a word as in word tables: lowered, digits read as 0."""
+    if text.isalpha():
+        return text.lower()
     return "".join("0" if c.isdigit() else c for c in text.lower())
 
 
@@ -108,9 +110,9 @@ class WordAffixSettings(EmbeddingSettings):
         "thủ_tướng" has the parts "thủ" and "tướng"; a word with one part has it twice."""
         if self.plain_signs:
             text = text.translate(KEYBOARD)
-        word = word_form(text)
-        shape = ""
-        for c in text:
+        word, shape = word_form(text), ""
+        # of the most frequent kind of words it is known without a look at each letter
+        for c in text[:2] if text.isalpha() and text.islower() else text:
             kind = "X" if c.isupper() else "x" if c.isalpha() else "0" if c.isdigit() else c
             # runs are cut at two, so "xx" means "two or more"
             if shape[-2:] != kind + kind:

@@ -1,11 +1,11 @@
 """A BiLSTM over sentences as a Tok2Vec model (`spacy-lal.SentenceBiLSTM.v1`), for components that
 share it."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
+import numpy
 import torch
 from spacy.tokens import Doc
 from thinc.api import Model
@@ -14,12 +14,14 @@ from torch import Tensor, nn
 
 from ..batching.batches import (
     READING,
+    DocVectors,
     initialize_tok2vec,
+    no_docs,
     read_docs,
     token_batches,
     unpadded_batches,
 )
-from ..batching.sentences import Sentence
+from ..batching.sentences import Reading
 from ..bridge.shim import Output, TorchShim, backward, to_rows, torch_shim
 from ..bridge.weights import Header
 from ..layers.bilstm import steps_of
@@ -123,14 +125,23 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 
 
 def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool) -> Output:
-    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
-    parts = _states(model, docs, sentences, flat, is_train)
-    places, states = zip(*parts, strict=True) if any(s.parsed for s in sentences) else ((), ())
-    width = model.get_dim("nO")
-    at = torch.cat([torch.zeros(0, dtype=torch.long), *places]).to(flat.device)
-    rows = flat.new_zeros(len(flat), width).index_copy(
-        0, at, torch.cat([flat.new_zeros(0, width), *states])
+    if not is_train and (read := _read_ahead(model, docs)) is not None:
+        return read, no_docs
+    run = partial(
+        torch_shim(model).run,
+        is_train=is_train,
+        dropout=model.attrs["dropout_rate"],
+        prediction=model.attrs["prediction"],
     )
+    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
+    places, states = [torch.zeros(0, dtype=torch.long)], [flat.new_zeros(0, model.get_dim("nO"))]
+    for _, lengths, tokens in token_batches(docs, sentences, MAX_BATCH_SPANS):
+        words = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
+        of_batch: Tensor = run(flat[tokens.to(flat.device)], lengths)
+        states.append(of_batch[words.to(flat.device)])
+        places.append(tokens[words])
+    rows = flat.new_zeros(len(flat), model.get_dim("nO"))
+    rows = rows.index_copy(0, torch.cat(places).to(flat.device), torch.cat(states))
     sizes = [len(doc) for doc in docs]
 
     def backprop(d_rows: list[Floats2d]) -> list[Doc]:
@@ -141,26 +152,21 @@ def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train:
     return to_rows(model, rows, sizes), backprop
 
 
-def _states(
-    model: Model, docs: list[Doc], sentences: list[Sentence], flat: Tensor, is_train: bool
-) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield the tokens [W] of some sentences and their features [W, width]."""
-    prediction = model.attrs["prediction"]
-    run = partial(
-        torch_shim(model).run,
-        is_train=is_train,
-        dropout=model.attrs["dropout_rate"],
-        prediction=prediction,
-    )
-    if prediction == "int8" and not is_train:
-        for _, tokens, first, lengths in unpadded_batches(docs, sentences):
-            read = run(flat[tokens.to(flat.device)], steps_of(first, lengths), method="read")
-            if read is None:
-                break
-            yield tokens, features(read)
-        else:
-            return
-    for _, lengths, tokens in token_batches(docs, sentences, MAX_BATCH_SPANS):
-        words = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
-        of_batch: Tensor = run(flat[tokens.to(flat.device)], lengths)
-        yield tokens[words], of_batch[words.to(flat.device)]
+def _read_ahead(model: Model, docs: list[Doc]) -> list[Floats2d] | None:
+    """Return the features of the Docs' tokens by products without padding, if there are such."""
+    if model.attrs["prediction"] != "int8":
+        return None
+    reading: Reading = model.attrs["reading"]
+    sentences, vectors = reading.split(docs), DocVectors(model, docs)
+    run, prediction = torch_shim(model).run, model.attrs["prediction"]
+    first_token = numpy.cumsum([0, *map(len, docs)])
+    rows = torch.zeros(int(first_token[-1]), model.get_dim("nO"))
+    for group, first, lengths in unpadded_batches(sentences):
+        some = [sentences[k] for k in group]
+        steps = steps_of(first, lengths)
+        read = run(vectors.of(some), steps, is_train=False, prediction=prediction, method="read")
+        if read is None:
+            return None
+        tokens = numpy.concatenate([first_token[of.doc] + of.words for of in some])
+        rows[torch.from_numpy(tokens)] = features(read)
+    return to_rows(model, rows, [len(doc) for doc in docs])

@@ -14,7 +14,7 @@ from spacy.training import Example
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ..batching.batches import read_plain
+from ..batching.batches import WITH_ENCODER, read_plain
 from ..bridge.shim import Output, model_from_disk, model_to_disk, side_by_side
 from ..embeddings.forms import learn_vocabulary
 
@@ -38,7 +38,7 @@ def build_with_encoder_v1(
     if not gradient >= 0:
         raise ValueError(f"gradient must be at least 0, got {gradient}")
     return Model(
-        "with_encoder",
+        WITH_ENCODER,
         _forward,
         init=_init,
         layers=[embed, encoder],

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -10,7 +10,10 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from .dropout import Dropout
+from .integers import MOST, IntegerMatrix, Linear
 from .layer_norm import TINY, LayerNorm, centred
+from .precision import Precision
+from .prepared import Prepared
 
 CHUNK_SIZE = 1 << 18
 """Hidden values in a chunk on a CPU, which fit a core's cache."""
@@ -18,7 +21,23 @@ ACCELERATOR_CHUNK_SIZE = 1 << 24
 """Hidden values in a chunk on an accelerator, which keep it busy."""
 
 
-class SpanScorer(nn.Module):
+MOST_DEVIATIONS = 6.0
+"""Standard deviations of a normalised row above which a rounded feature is cut."""
+
+
+class RoundedLabels(NamedTuple):
+    """What follows the layer norm, for products of integers: label scores are `bias` + `scale` *
+    the sums of `matrix` with rows of integers, `shift` + `factor` * a normalised row, from -127
+    (feature 0) to 127. No row has a scale of its own: the largest number of each takes longer to
+    find than the products take."""
+
+    factor: Tensor
+    shift: Tensor
+    matrix: IntegerMatrix
+    bias: Tensor
+
+
+class SpanScorer(Prepared):
     """s(i,j) = W2 relu(LayerNorm(W1 (f_j - f_i) + b1)) + b2 (Mrini et al. 2020, eqs. 5 and 6).
 
     fenceposts [B,n+1,d_in] -> scores [B,S,n_labels] of the S = n (n + 1) / 2 spans, packed by
@@ -35,14 +54,26 @@ class SpanScorer(nn.Module):
     def __init__(
         self, d_in: int, d_hidden: int, n_labels: int, linear: type[nn.Linear] = nn.Linear
     ) -> None:
-        """linear: the class of the first layer."""
+        """linear: the class of the first layer. With `Linear`, which rounds in prediction, the
+        second layer rounds, too."""
         super().__init__()
         if d_hidden < 2:
             raise ValueError(f"d_hidden must be at least 2 to be normalised, got {d_hidden}")
+        self.rounds = linear is Linear
         self.dropout = Dropout()
         self.hidden = linear(d_in, d_hidden)
         self.layer_norm: LayerNorm | nn.LayerNorm = LayerNorm(d_hidden)
         self.output = nn.Linear(d_hidden, n_labels - 1)
+
+    def made(self, precision: Precision) -> RoundedLabels | None:
+        """Returns the rounded second layer, for such products."""
+        if precision != "int8" or not self.rounds:
+            return None
+        scale, shift = (of.detach() for of in self.layer_norm.parameters())
+        steps = (MOST_DEVIATIONS * scale.abs() + shift.abs()).clamp(min=TINY) / (2 * MOST)
+        matrix = IntegerMatrix(self.output.weight.detach() * steps)
+        bias = self.output.bias.detach() + MOST * matrix.of_ones * matrix.scale.squeeze(0)
+        return RoundedLabels(scale / steps, shift / steps - MOST, matrix, bias)
 
     def forward(self, fenceposts: Tensor) -> Tensor:
         ends = self.hidden(fenceposts).to(self.hidden.weight.dtype)
@@ -52,6 +83,9 @@ class SpanScorer(nn.Module):
         degrees, inside, added = starts.shape[2] - 1, 0.0, norm.eps
         if isinstance(norm, nn.LayerNorm):
             degrees, inside, added = starts.shape[2], norm.eps, 0.0
+        rounded: RoundedLabels | None = self.prepared()
+        if rounded is not None:
+            return _rounded_scores(starts, ends, rounded, degrees, inside, added)
         if self.dropout.active:
             keep = self.dropout(starts.new_ones(starts.shape[0], 1, starts.shape[2]))
         with torch.autocast(starts.device.type, enabled=False):
@@ -66,6 +100,34 @@ class SpanScorer(nn.Module):
                 added,
             )
         return scores
+
+
+def _rounded_scores(
+    starts: Tensor, ends: Tensor, rounded: RoundedLabels, degrees: int, inside: float, added: float
+) -> Tensor:
+    """Returns what `_SpanScores` does, by products of integers."""
+    factor, shift, matrix, bias = rounded
+    starts, ends = centred(starts), centred(ends)
+    batch, n_rows, _ = starts.shape
+    scores = starts.new_empty(batch, n_rows * (n_rows - 1) // 2, len(bias) + 1)
+    scores[..., 0] = 0
+    for sentences, widths, spans in _chunks(starts):
+        rows = _differences(starts[sentences], ends[sentences], widths)
+        rows.div_(_deviations(rows, degrees, inside).add_(added))
+        integers = torch.addcmul(shift, rows, factor, out=rows).clamp_(-MOST, MOST).round_()
+        integers = integers.flatten(0, 1).to(matrix.dtype)
+        sums = matrix.sums(integers, matrix.empty_sums(len(integers))).float()
+        of_labels = torch.addcmul(bias, sums, matrix.scale)
+        scores[sentences, spans, 1:] = of_labels.view(*rows.shape[:2], -1)
+    return scores
+
+
+def _deviations(rows: Tensor, degrees: int, inside: float) -> Tensor:
+    """Returns sqrt(sum of squares / degrees + inside) of each row [..., 1]."""
+    # several times faster than torch.var on CPU
+    length = torch.linalg.vector_norm(rows, dim=-1, keepdim=True)
+    deviation = (length / math.sqrt(degrees)).clamp_min_(TINY)
+    return deviation.square_().add_(inside).sqrt_() if inside else deviation
 
 
 class _SpanScores(torch.autograd.Function):
@@ -99,11 +161,7 @@ class _SpanScores(torch.autograd.Function):
         deviations = starts.new_empty(batch, n_spans, 1)
         for sentences, widths, spans in _chunks(starts):
             rows = _differences(starts[sentences], ends[sentences], widths)
-            # several times faster than torch.var on CPU
-            length = torch.linalg.vector_norm(rows, dim=-1, keepdim=True)
-            deviation = (length / math.sqrt(degrees)).clamp_min_(TINY)
-            if inside:
-                deviation = deviation.square_().add_(inside).sqrt_()
+            deviation = _deviations(rows, degrees, inside)
             deviations[sentences, spans] = deviation
             rows.mul_(1 / (deviation + added))
             hidden = torch.addcmul(shift, rows, scale, out=rows).relu_()

@@ -223,11 +223,11 @@ class ConstituencyPipe(ParserPipe):
             doc[i].tag_ or (name(doc[i].text, tag) if self.tags else UNKNOWN_TAG)
             for i, tag in zip(words.tolist(), tags, strict=False)
         ]
-        labels = best.labels.cpu().numpy()
+        labels, chains = best.labels.cpu().numpy(), self._chains()
         log_probs = best.log_prob.clamp(max=0).tolist()
         for row, (starts, ends, at) in enumerate(in_preorder(labels, len(words))):
             parse = SentenceParse(tags, starts, ends, labels[row, at])
-            spans = [span for span, _ in self._spans(parse)]
+            spans = [span for span, _ in self._spans(parse, chains)]
             yield ConstituentTree.from_spans(texts, names, spans, log_prob=log_probs[row])
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
@@ -243,6 +243,7 @@ class ConstituencyPipe(ParserPipe):
     def write_trees(self, docs: Sequence[Doc], scores: Parses) -> None:
         """Write trees alone."""
         sentences, parses = scores
+        chains = self._chains()
         of_docs: list[list[int]] = [[] for _ in docs]
         for number, sentence in enumerate(sentences):
             of_docs[sentence.doc].append(number)
@@ -258,7 +259,7 @@ class ConstituencyPipe(ParserPipe):
                     unparsed.append((start, end))
                     continue
                 tokens = words.tolist()
-                for (i, j, category), score in self._spans(parse):
+                for (i, j, category), score in self._spans(parse, chains):
                     spans.append((tokens[i], tokens[j - 1] + 1, category))
                     probabilities.append(score)
                 if parse.log_prob is not None:
@@ -271,10 +272,15 @@ class ConstituencyPipe(ParserPipe):
         heads = bool(self.relations) and (overwritten or not doc.has_annotation("DEP"))
         return [layer for layer, written in (("tags", tags), ("heads", heads)) if written]
 
-    def _spans(self, parse: SentenceParse) -> list[tuple[LabelledSpan, float | None]]:
-        """Return constituents with probabilities; parts of a unary chain share the chain's."""
+    def _chains(self) -> list[list[str]]:
+        """Return the categories of each label."""
         # imported parsers have empty labels ""
-        chains = [label.split(JOIN) if label else [] for label in self.labels]
+        return [label.split(JOIN) if label else [] for label in self.labels]
+
+    def _spans(
+        self, parse: SentenceParse, chains: list[list[str]]
+    ) -> list[tuple[LabelledSpan, float | None]]:
+        """Return constituents with probabilities; parts of a unary chain share the chain's."""
         probabilities = parse.probabilities
         columns = (parse.starts.tolist(), parse.ends.tolist(), parse.labels.tolist())
         scores = [None] * len(parse.labels) if probabilities is None else probabilities.tolist()

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy
-from spacy.attrs import SENT_START
+from spacy.attrs import ORTH, SENT_START, TAG
 from spacy.tokens import Doc
 
 from ..annotations import set_dependencies
@@ -56,15 +56,27 @@ def write_tags(
     docs: Sequence[Doc], found: Parses, tags: Sequence[str], *, overwrite: Sequence[bool]
 ) -> None:
     """Write tags to words without a tag, and to all words of Docs to overwrite."""
-    name = tag_names(tags)
     sentences, parses = found
-    for number, parse in parses.items():
-        sentence = sentences[number]
-        doc = docs[sentence.doc]
-        for i, tag in zip(sentence.words.tolist(), parse.tags.tolist(), strict=True):
-            token = doc[i]
-            if overwrite[sentence.doc] or not token.tag:
-                token.tag_ = name(token.text, tag)
+    of_docs: dict[int, list[int]] = {}
+    for number in parses:
+        of_docs.setdefault(sentences[number].doc, []).append(number)
+    has_addresses = ADDRESS in tags
+    addresses: dict[int, bool] = {}
+    for d, numbers in of_docs.items():
+        doc = docs[d]
+        strings = doc.vocab.strings
+        keys = numpy.asarray([strings.add(tag) for tag in tags], dtype="uint64")
+        orths: Any = doc.to_array([ORTH])
+        tagged: Any = doc.to_array([TAG])
+        for number in numbers:
+            words, own = sentences[number].words, keys[parses[number].tags]
+            for k, orth in enumerate(orths[words].tolist() if has_addresses else ()):
+                if orth not in addresses:
+                    addresses[orth] = is_address(strings[orth])
+                if addresses[orth]:
+                    own[k] = strings[ADDRESS]
+            tagged[words] = own if overwrite[d] else numpy.where(tagged[words], tagged[words], own)
+        doc.from_array([TAG], tagged)
 
 
 def tag_names(tags: Sequence[str]) -> Callable[[str, int], str]:
