@@ -134,7 +134,8 @@ def test_parses_a_plain_sentence(nlp: Language) -> None:
 
 
 def test_components_need_nothing_else(nlp: Language) -> None:
-    assert nlp.pipe_names == ["lal_list_items", "senter", "lal_constituency", "lisa_srl"]
+    shared = ["lal_tok2vec", "lal_constituency", "lisa_srl", "lal_empty_tensor"]
+    assert nlp.pipe_names == ["lal_list_items", "senter", *shared]
     assert nlp.vocab.vectors.shape[0] == 0
     doc = nlp("The dogs were here. They don't bite.")
     assert [t.tag_ for t in doc] == ["DT", "NNS", "VBD", "RB", ".", "PRP", "VBP", "RB", "VB", "."]
@@ -207,7 +208,9 @@ def test_sourced_into_a_blank_pipeline_it_gives_the_same_trees(
     if vectors:
         other.vocab.set_vector("fox", numpy.ones(2, dtype="f"))
     other.add_pipe("senter", source=nlp)
-    other.add_pipe("lal_constituency", source=spacy.load("en_lal_sm"))
+    source = spacy.load("en_lal_sm")
+    for name in ("lal_tok2vec", "lal_constituency"):
+        other.add_pipe(name, source=source)
     assert [trees(other(text)) for text in TEXTS] == [trees(parser(text)) for text in TEXTS]
     # with LISA the tags are other ones, and the constituents the same
     for text in TEXTS:
@@ -224,7 +227,7 @@ def test_roles_are_those_by_lisas_own_heads(nlp: Language, lisa: Language) -> No
     roles = use_treebank_tokens(spacy.blank("en"))
     roles.add_pipe("senter", source=nlp)
     source = spacy.load("en_lal_sm")
-    for name in ("lisa_srl", "lal_constituency"):
+    for name in ("lal_tok2vec", "lisa_srl", "lal_constituency"):
         roles.add_pipe(name, source=source)
     for text in TEXTS:
         for each in (lisa, roles):

@@ -34,7 +34,7 @@ from spacy_lal.bridge.shim import to_tensor, torch_shim
 from spacy_lal.formats.docbins import read_spacy
 from spacy_lal.layers.input_encoders import BiLSTMInput
 
-SHARED = "tok2vec"
+SHARED, ENCODER = "lal_tok2vec", "tok2vec"
 PARSER, ROLES = "lal_constituency", "lisa_srl"
 THIN = 192
 """Width of each direction of LISA's layer above a shared BiLSTM."""
@@ -259,7 +259,7 @@ def with_fewer_layers(nlp: Language) -> dict[str, Any]:
 
 def transfer_above_encoder(old: Language, new: Language, docs: list[Doc]) -> None:
     """Give the pipeline with three BiLSTM layers the old one's weights."""
-    for _ in old.get_pipe(SHARED).pipe(docs):
+    for _ in old.get_pipe(ENCODER).pipe(docs):
         pass
     parser, roles = (old.get_pipe(name).model for name in (PARSER, ROLES))
     for name, model in ((PARSER, parser), (ROLES, roles)):

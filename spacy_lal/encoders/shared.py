@@ -74,6 +74,13 @@ class SharedEncoder(Tok2Vec):
     initialised, embeddings such as `spacy-lal.WordAffixEmbed.v1` learn the training data's words.
     """
 
+    def find_listeners(self, component: Any) -> None:
+        """Look for layers that listen, as spaCy's `tok2vec` does. Components of this package then
+        know whom to ask for the vectors of a Doc by itself, such as that of `kbest`."""
+        super().find_listeners(component)
+        if getattr(component, "name", None) in self.listener_map and hasattr(component, "encoder"):
+            component.encoder = self
+
     def initialize(
         self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None
     ) -> None:

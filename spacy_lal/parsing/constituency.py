@@ -196,15 +196,15 @@ class ConstituencyPipe(ParserPipe):
         """Return the k most probable trees of each sentence, the best first, with `log_prob`.
 
         Each sentence has a list, empty if it is unparsed; a sentence parsed in pieces has a list
-        for each piece. The Doc is not changed; a listener needs a Doc that its source has
-        processed. Exact in two stages; otherwise the best k of the 2k trees of highest score. Heads
+        for each piece. The Doc is not changed. A shared encoder that is no `lal_tok2vec` must have
+        read it. Exact in two stages; otherwise the best k of the 2k trees of highest score. Heads
         are ignored. Raises ValueError for margin scores and for k < 1.
         """
         self._check_initialised()
         self.require_probabilities("kbest")
         if k < 1:
             raise ValueError(f"k must be at least 1, got {k}")
-        scores = self.model.predict([doc])
+        scores = self.model.predict([self.read_by_encoder(doc)])
         found: list[list[ConstituentTree]] = [[] for _ in scores.sentences]
         for batch in scores.batches:
             trees = self.trees(batch.scores, batch.lengths)

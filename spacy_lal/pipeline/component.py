@@ -35,6 +35,8 @@ class WeightsPipe(TrainablePipe):
     """The span group that the component writes; "" for none."""
     label_kind = "labels"
     """The kind of names in `cfg` that `add_label` adds to."""
+    encoder: Tok2Vec | None = None
+    """The pipeline's `lal_tok2vec` that the component listens to."""
 
     def __init__(
         self, vocab: Vocab, model: Model, name: str, scorer: Callable | None, **cfg: Any
@@ -196,6 +198,14 @@ class WeightsPipe(TrainablePipe):
                     continue
                 docs = [doc for doc in map(self, docs) if doc is not None]
             yield from docs
+
+    def read_by_encoder(self, doc: Doc) -> Doc:
+        """Return a Doc that the shared encoder has read: this one, or a copy."""
+        if self.encoder is None or (doc.tensor is not None and doc.tensor.size):
+            return doc
+        copy = doc.copy()
+        self.encoder.set_annotations([copy], self.encoder.predict([copy]))
+        return copy
 
     def _check_initialised(self) -> None:
         if torch_shim(self.model).header is None:

@@ -4,7 +4,6 @@ from itertools import combinations, pairwise
 
 import numpy
 import pytest
-import spacy
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,9 +64,14 @@ def test_words_are_read_ahead_once() -> None:
     """Each sentence's words, by any groups of them, with what was read of them."""
     sizes = [3, 9, 1, 4, 4, 7, 2]
     sentences = [Sentence(k, 0, n, numpy.arange(n)) for k, n in enumerate(sizes)]
-    docs = [spacy.blank("en").make_doc(" ".join("a" * n)) for n in sizes]
-    flat = torch.arange(float(sum(sizes))).unsqueeze(1)
     first = numpy.cumsum([0, *sizes])
+
+    class Vectors:
+        """Each word's number, of all."""
+
+        def of(self, some: list[Sentence]) -> torch.Tensor:
+            return torch.cat([first[of.doc] + torch.from_numpy(of.words) for of in some])[:, None]
+
     seen = []
 
     def read(words: torch.Tensor, steps: Steps) -> ReadWords:
@@ -77,7 +81,7 @@ def test_words_are_read_ahead_once() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batches_module, "READ_AHEAD", 8)
-        found = list(batches_read_ahead(docs, sentences, flat, 1000, read))
+        found = list(batches_read_ahead(sentences, Vectors(), 1000, read))
     assert sum(seen) == sum(sizes)
     assert all(n <= 8 or n == 9 for n in seen)
     assert sorted(k for members, *_ in found for k in members) == list(range(len(sizes)))

@@ -24,7 +24,7 @@ from .toy_frames import srl_pipeline
 from .toy_shared import (
     annotations,
     bilstm_pipeline,
-    encoder_shim,
+    bilstm_shim,
     shared_examples,
     step,
     toy_tags,
@@ -160,7 +160,7 @@ def test_parser_and_roles_learn_from_nothing(folder: Path) -> None:
     scores = nlp.evaluate(shared_examples(nlp))
     for name in ("const_evalb_f", "srl_f", "conll18_las", "tag_acc"):
         assert scores[name] > 0.9, name
-    if encoder_shim(nlp).module.tag_scores is not None:
+    if bilstm_shim(nlp).module.tag_scores is not None:
         # the parser's tags are those of the shared BiLSTM
         parser = torch_shim(nlp.get_pipe("lal_constituency").model).module
         assert parser.input_encoder.tag_scores is None
@@ -174,18 +174,35 @@ def test_the_same_from_bytes_and_on_its_own(folder: Path) -> None:
     again = spacy.util.load_model_from_config(nlp.config).from_bytes(nlp.to_bytes())
     assert annotations(again.pipe(texts)) == expected
     assert annotations(map(nlp, texts)) == expected
-    rounded = spacy.load(folder, config={"components.tok2vec.model.prediction": "int8"})
+    rounded = spacy.load(folder, config={"components.lal_tok2vec.model.prediction": "int8"})
     vectors = [
-        pipeline.get_pipe("tok2vec").predict([pipeline.make_doc(texts[0])])[0]
+        pipeline.get_pipe("lal_tok2vec").predict([pipeline.make_doc(texts[0])])[0]
         for pipeline in (nlp, rounded)
     ]
     assert 0 < numpy.abs(vectors[0] - vectors[1]).max() < 0.05
     # a component that left keeps a copy of what it listened to
-    nlp.replace_listeners("tok2vec", "lal_constituency", ["model.tok2vec"])
+    nlp.replace_listeners("lal_tok2vec", "lal_constituency", ["model.tok2vec"])
     alone = spacy.blank("en")
     alone.add_pipe("lal_constituency", source=nlp)
     trees = [[s[:3] for s in of[1].get("constituents", [])] for of in expected]
     assert [a[1]["constituents"] for a in annotations(alone.pipe(texts))] == trees
+
+
+def test_best_trees_of_docs_that_nothing_has_read(folder: Path) -> None:
+    """Or whose vectors are gone, as behind the pipeline."""
+    nlp = spacy.load(folder)
+    parser = nlp.get_pipe("lal_constituency")
+    text = shared_examples(nlp)[0].text
+    doc = nlp(text)
+    ((first, second),) = parser.kbest(doc, 2)
+    assert first.log_prob > second.log_prob
+    read = nlp.get_pipe("lal_tok2vec")(nlp.make_doc(text))
+    unread = nlp.make_doc(text)
+    for other in (unread, read):
+        assert [list(map(str, trees)) for trees in parser.kbest(other, 2)] == [
+            [str(first), str(second)]
+        ]
+    assert not unread.tensor.size
 
 
 def test_a_parser_begins_with_a_shared_bilstm(folder: Path) -> None:
@@ -193,7 +210,7 @@ def test_a_parser_begins_with_a_shared_bilstm(folder: Path) -> None:
     nlp.config["initialize"]["components"] = {"lal_constituency": {"warm_start": str(folder)}}
     nlp.initialize(lambda: headed_examples(nlp))
     mine = torch_shim(nlp.get_pipe("lal_constituency").model).module.input_encoder
-    theirs = encoder_shim(spacy.load(folder)).module
+    theirs = bilstm_shim(spacy.load(folder)).module
     tagged = theirs.upper is not None
     for direction in ("ahead", "back"):
         lower, upper = (getattr(half, direction)[0] for half in (mine.lower, mine.upper))
@@ -267,6 +284,6 @@ def test_another_tok2vec_in_its_place_is_refused(folder: Path) -> None:
     doc.tensor = numpy.zeros((3, 96), "f")
     for name in ("lal_constituency", "lisa_srl"):
         with pytest.raises(
-            ValueError, match=r"listens to 'tok2vec', which had vectors of width \d+"
+            ValueError, match=r"listens to 'lal_tok2vec', which had vectors of width \d+"
         ):
             nlp.get_pipe(name)(doc)

@@ -105,9 +105,9 @@ def bilstm_pipeline(tags: int = 0) -> Language:
     it finds, 0 if the parser finds them."""
     nlp = spacy.blank("en")
     width = 2 * BILSTM["hidden_width"]
-    listener = {**LISTENER, "width": width + tags}
+    listener = {**LISTENER, "width": width + tags, "upstream": "lal_tok2vec"}
     bilstm = {**BILSTM, "tags": tags, "tag_width": 8}
-    nlp.add_pipe("lal_tok2vec", name="tok2vec", config={"model": bilstm})
+    nlp.add_pipe("lal_tok2vec", config={"model": bilstm})
     rows = {**ROWS, "width": width} if tags else ROWS
     parser = {**TINY, "tok2vec": listener, "input_encoder": rows, "dependencies": DEPENDENCIES}
     nlp.add_pipe("lal_constituency", config={"model": parser})
@@ -115,3 +115,7 @@ def bilstm_pipeline(tags: int = 0) -> Language:
     nlp.add_pipe("lisa_srl", config={"model": roles})
     nlp.add_pipe("lal_empty_tensor")
     return nlp
+
+
+def bilstm_shim(nlp: Language) -> TorchShim:
+    return torch_shim(nlp.get_pipe("lal_tok2vec").model)  # type: ignore[attr-defined]

@@ -198,21 +198,41 @@ def test_train_sm(
 def test_one_encoder(
     project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
 ) -> None:
-    """On few words the shared BiLSTM does all that two did, and the pipeline can be trained on."""
+    """The shared BiLSTM parses as before, on few words a thin layer above it does all that LISA's
+    did, and it alone is trained on."""
     spacy.util.fix_random_seed(0)
-    # wider than there are words, so that linear functions can be exact
-    wide = {"input_encoder": {**TINY["input_encoder"], "hidden_width": 32}}
-    nlp = joint_pipeline(model={**TINY, **wide, "dependencies": DEPENDENCIES})
+    nlp = joint_pipeline(model={**TINY, "dependencies": DEPENDENCIES})
     train_on(nlp, headed_examples(nlp), 60)
-    roles = srl_pipeline(wide)
-    nlp.add_pipe("lisa_srl", source=trained(roles, 60))
+    nlp.add_pipe("lisa_srl", source=trained(srl_pipeline({"input_encoder": DEEP}), 60))
+    nlp.add_pipe("senter", first=True).initialize(lambda: shared_examples(nlp))
     nlp.to_disk(tmp_path / "two")
     folder = project / "projects/english"
     texts = write_training_docs(folder, nlp)
-    run_here("one-encoder", "projects/english", **variables, begin=str(tmp_path / "two"))
-    shared = spacy.load(folder / "training/one-encoder", config=exact("tok2vec", *PARSERS))
-    assert shared.pipe_names == ["tok2vec", *PARSERS, "lal_empty_tensor"]
+    corpus = folder / "corpus"
+    places = "silver/part.spacy", "textbook.spacy", "objects.spacy", "ewt/dev.spacy"
+    for place in (*places, *(f"train/{name}.spacy" for name in ("masc", "gum", "craft"))):
+        (corpus / place).parent.mkdir(exist_ok=True)
+        shutil.copy(corpus / "train/ewt/train.spacy", corpus / place)
+    changed = {"begin": str(tmp_path / "two"), "thin_options": " --minutes 0.3"}
+    run_here("one-encoder", "projects/english", **variables, **changed)
+    begun = folder / "training/one-encoder"
+    shared = spacy.load(begun, config=exact("lal_tok2vec", *PARSERS))
+    assert shared.pipe_names == ["senter", "lal_tok2vec", *PARSERS, "lal_empty_tensor"]
     assert annotations(shared.pipe(texts)) == annotations(nlp.pipe(texts))
+    trained_on = {"begin": "training/one-encoder", "train_options": f" {FEW_STEPS} {FEW_WORDS}"}
+    run_here("teach-sm-roles-above", "projects/english", **variables, **trained_on)
+    run_here("join-sm-above", "projects/english", **variables)
+    joined = spacy.load(folder / "training/en-lal-sm")
+    for name in ("lal_tok2vec", *PARSERS):
+        before, after = (
+            torch_shims(pipeline.get_pipe(name).model)[-1][1].tensors()
+            for pipeline in (shared, joined)
+        )
+        same = all(torch.equal(value, after[key]) for key, value in before.items())
+        assert same is (name != "lisa_srl")
+
+
+DEEP = {**TINY["input_encoder"], "depth": 3}
 
 
 @pytest.mark.slow
