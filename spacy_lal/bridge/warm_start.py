@@ -77,7 +77,8 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
     shared = next((shim for node, shim in torch_shims(source) if node.name == SHARED), None)
     for mine, theirs in _pairs(model, source):
         have = {} if theirs is None else dict(theirs._model.named_parameters())
-        if theirs is not None and shared not in (None, theirs):
+        # one with layers above the shared ones has other word vectors
+        if theirs is not None and shared not in (None, theirs) and not any(_layers(theirs._model)):
             have |= _own_layers(mine._model, shared.module)
         for name, parameter in mine._model.named_parameters():
             total += parameter.numel()

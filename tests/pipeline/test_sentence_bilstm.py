@@ -19,7 +19,7 @@ from spacy_lal.encoders.sentence_bilstm import build_sentence_bilstm_v1
 from spacy_lal.layers.bilstm import BiLSTM
 from spacy_lal.layers.input_encoders import SharedInput
 
-from .toy import headed_examples, joint_pipeline
+from .toy import TINY, headed_examples, joint_pipeline
 from .toy_frames import srl_pipeline
 from .toy_shared import (
     annotations,
@@ -233,6 +233,23 @@ def test_a_parser_begins_with_a_shared_bilstm(folder: Path) -> None:
             row, of = own.index(tag), given.index(tag)
             assert torch.equal(mine.tag_scores.weight[row], theirs.tag_scores.weight[of])
             assert torch.equal(mine.tag_embedding[row], theirs.tag_embedding[of])
+
+
+def test_roles_with_a_layer_above_a_shared_bilstm(tmp_path: Path) -> None:
+    """Others begin with their attention, but not with layers that read the parser's words."""
+    nlp = bilstm_pipeline(thin=True)
+    nlp.initialize(lambda: shared_examples(nlp))
+    nlp.to_disk(tmp_path)
+    assert [len(list(doc.sents)) for doc in nlp.pipe(["Dogs eat. Cats sat."] * 2)] == [2, 2]
+    other = srl_pipeline({"input_encoder": TINY["input_encoder"]})
+    other.config["initialize"]["components"] = {"lisa_srl": {"warm_start": str(tmp_path)}}
+    other.initialize(lambda: shared_examples(other))
+    mine, theirs = (
+        torch_shim(pipeline.get_pipe("lisa_srl").model).module for pipeline in (other, nlp)
+    )
+    assert torch.equal(mine.roles.views.weight, theirs.roles.views.weight)
+    ahead = mine.input_encoder.lower.ahead[0].weight_hh_l0
+    assert not torch.equal(ahead, bilstm_shim(nlp).module.lower.ahead[0].weight_hh_l0)
 
 
 def test_rows_of_a_shared_encoder_are_its_vectors() -> None:

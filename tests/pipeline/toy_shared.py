@@ -100,9 +100,9 @@ def toy_tags() -> set[str]:
     return {t.tag_ for example in shared_examples(spacy.blank("en")) for t in example.reference}
 
 
-def bilstm_pipeline(tags: int = 0) -> Language:
+def bilstm_pipeline(tags: int = 0, *, thin: bool = False) -> Language:
     """Trees, heads and roles from a BiLSTM that their components share. tags: number of those that
-    it finds, 0 if the parser finds them."""
+    it finds, 0 if the parser finds them. thin: LISA has a layer of its own above it."""
     nlp = spacy.blank("en")
     width = 2 * BILSTM["hidden_width"]
     listener = {**LISTENER, "width": width + tags, "upstream": "lal_tok2vec"}
@@ -112,6 +112,8 @@ def bilstm_pipeline(tags: int = 0) -> Language:
     parser = {**TINY, "tok2vec": listener, "input_encoder": rows, "dependencies": DEPENDENCIES}
     nlp.add_pipe("lal_constituency", config={"model": parser})
     roles = {**SMALL, "tok2vec": {**BESIDE, "encoder": listener}, "positions": False}
+    if thin:
+        roles["input_encoder"] = {**TINY["input_encoder"], "depth": 1, "tag_depth": 0}
     nlp.add_pipe("lisa_srl", config={"model": roles})
     nlp.add_pipe("lal_empty_tensor")
     return nlp
