@@ -366,6 +366,10 @@ We miss [to|] her. It is the [better|best] in our town.
 The reason [because|why] I came is this. I recommend it [you|to you]. He was [borned|born] in Rome.
 She is a [person very kind|very kind person]. I do n't like [neither|either] tea or coffee.
 She won the first [price|prize]. He works [like|as] engineer.
+He was angry with [she|her]. We went there with [they|them] and stayed.
+The food was nice but [too much|too] expensive, and I feel [me|] very tired.
+How [many|much] does it cost? Tell me what time [will you|you will] arrive.
+I will [make|have] a big party for my birthday.
 """
 RIGHT = """
 His house is bigger than my old one. The man who their parents adored left. How long was the time?
@@ -432,6 +436,8 @@ Thanks to the holidays, it is good. The reason for my letter is this. Listen to 
 Reply to me. We go the whole way. He paid the waiter, and a visit to the town.
 Despite the rain it is nice. I know what you know. She saw my brother and me.
 We enjoyed it very much. I will take them. It is nice weather, and it is much better.
+It is for he who waits, and it was too much good food. I felt me and you were right.
+They will make a party to the contract happy. With they as a word it is odd.
 It was made specially for me. I have 22 years left. He has two years to go.
 """
 
