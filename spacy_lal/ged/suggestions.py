@@ -55,6 +55,12 @@ NEVER_BEHIND = {
     **{"he": {"am", "are"}, "she": {"am", "are"}, "it": {"am", "are"}},
 }
 """Verbs that don't agree with a subject before them."""
+OBJECT_FORMS = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
+"""Subject pronouns, and what stands for them behind a preposition."""
+PREPOSITIONS = {"about", "at", "by", "for", "from", "of", "to", "with", "without"}
+"""Words of which a subject pronoun is hardly ever the object."""
+PLURAL_SUBJECTS = {"i", "you", "we", "they"}
+"""Subjects whose verb has no -s."""
 BEFORE_VERBS = {"to", "i", "you", "we", "they"}
 """Corrections before which the base form of a verb is right."""
 PLURAL = {"are", "were", "have"}
@@ -91,7 +97,7 @@ class Suggester:
     ) -> tuple[dict[int, list[Correction]], set[int]]:
         """Return corrections of wrong words, the most probable first, and the words that change
         places with the word before, or belong to it, whose correction has both. Each error's type
-        becomes that of the best correction.
+        becomes that of the best correction. Two words that should be one are right if that is none.
 
         words: of a Doc. types: of errors, by word, in order. probabilities: of the labels [words,
         labels]. A correction has the probabilities of all labels that make it. What can't be made,
@@ -100,7 +106,7 @@ class Suggester:
         found: dict[int, list[Correction]] = {}
         seconds: set[int] = set()
         for i, type in [*types.items()]:
-            if i in seconds:
+            if i in seconds or i not in types:
                 continue
             row, own = probabilities[i].tolist(), self.of[is_missing(type)]
             total = sum(row)
@@ -112,6 +118,10 @@ class Suggester:
             if self.labels[best[0]][1] in PAIRS and types.get(i + 1) == self.labels[best[0]][0]:
                 swap = self.labels[best[0]][1] == SWAP
                 pair = f"{words[i + 1]} {words[i]}" if swap else words[i] + words[i + 1]
+                if not swap and pair.lower() not in self.right:
+                    # two words that make none are right
+                    del types[i], types[i + 1]
+                    continue
                 made[pair] = 1.0
                 seconds.add(i + 1)
             for k in best if not made else ():
@@ -187,10 +197,15 @@ class Suggester:
 
 def _is_odd(words: Sequence[str], at: int, text: str) -> bool:
     """Whether a correction of an English word has another person's pronoun, a reflexive whose
-    subject isn't there, no subjunctive ("whether it be"), or the verb of another one ("it are")."""
+    subject isn't there, a subject behind a preposition, no subjunctive ("whether it be"), or the
+    verb of another subject ("it are", "they helps")."""
     old, new = words[at].lower(), text.lower()
     before = words[at - 1].lower() if at else ""
     if new in NEVER_BEHIND.get(before, ()) or (old in OBJECTS and new == "that"):
+        return True
+    if before in PLURAL_SUBJECTS and new in (old + "s", old + "es", old[:-1] + "ies"):
+        return True
+    if before in PREPOSITIONS and old in OBJECT_FORMS and new != OBJECT_FORMS[old]:
         return True
     if old == "be" and "whether" in {word.lower() for word in words[max(0, at - 3) : at]}:
         return True

@@ -5,8 +5,10 @@ from itertools import product
 import numpy
 import pytest
 import spacy
+from spacy.tokens import Doc
 from thinc.api import NumpyOps
 
+from spacy_lal.bridge import products
 from spacy_lal.bridge.products import TorchProducts, use_torch_products
 
 
@@ -43,3 +45,29 @@ def test_all_layers_of_a_pipeline():
     doc = nlp.make_doc("The cat sat. It slept, too.")
     scores = [pipe.model.predict([doc])[0] for pipe in (senter, other)]
     numpy.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-5)
+
+
+def test_taggers_read_few_words_at_a_time(monkeypatch):
+    """In their order, whatever their lengths; each Doc as it is read alone."""
+    monkeypatch.setattr(products, "WORDS_AT_ONCE", 6)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("senter")
+    nlp.initialize()
+    use_torch_products(nlp)
+    model = nlp.get_pipe("senter").model
+    docs = [Doc(nlp.vocab, words=["a", "cat", "sat"] * n) for n in (1, 0, 5, 1, 1, 2, 0, 9)]
+    read = []
+    tok2vec = model.get_ref("tok2vec")
+    forward = tok2vec._func
+
+    def counting(model, docs, is_train):
+        read.append(sum(map(len, docs)))
+        return forward(model, docs, is_train)
+
+    monkeypatch.setattr(tok2vec, "_func", counting)
+    scores = model.predict(docs)
+    assert sum(read) == sum(map(len, docs))
+    assert len(read) > 3
+    assert [len(rows) for rows in scores] == list(map(len, docs))
+    for doc, rows in zip(docs, scores, strict=True):
+        numpy.testing.assert_allclose(rows, model.predict([doc])[0], rtol=1e-4, atol=1e-5)

@@ -16,6 +16,7 @@ from thinc.api import Model
 from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.embeddings import forms
 from spacy_lal.embeddings.forms import (
+    WordAffixSettings,
     WordCharSettings,
     build_word_affix_embed_v1,
     learn_vocabulary,
@@ -222,3 +223,23 @@ def test_parts_of_compounds() -> None:
     assert not any(numpy.array_equal(new[1, first], row[first]) for row in seen)
     assert numpy.array_equal(new[2], seen[2])
     assert new.shape == (3, model.get_dim("nO"))
+
+
+@pytest.mark.parametrize(
+    ("word", "form", "shape"),
+    [
+        ("cats", "cats", "xx"),
+        ("a", "a", "x"),
+        ("Cats", "cats", "Xxx"),
+        ("McCoy's", "mccoy's", "XxXxx'x"),
+        ("1999", "0000", "00"),
+        ("x2", "x0", "x0"),
+        ("ǅ", "ǆ", "x"),
+        ("", "", ""),
+        ("ªb", "ªb", "xx"),
+        ("猫が", "猫が", "xx"),
+    ],
+)
+def test_forms_and_shapes(word: str, form: str, shape: str) -> None:
+    """Letters of neither case are small ones."""
+    assert WordAffixSettings().features(word)[:2] == (form, shape)

@@ -19,6 +19,7 @@ from spacy_lal.annotations.grammar_errors import (
     grammar_errors,
     set_errors,
 )
+from spacy_lal.ged.edits import JOIN
 from spacy_lal.ged.suggestions import Suggester
 from tests.pipeline.toy_errors import MODEL, PLURAL, agreement_examples
 
@@ -238,6 +239,31 @@ def test_a_subject_decides_about_its_verb() -> None:
     # nor does "that" stand for "me"
     first = {i: [of.text for of in made] for i, made in found.items()}
     assert first == {1: ["was", "that"], 3: ["are", "was", "that"], 4: ["are", "was"]}
+
+
+def test_no_subject_behind_a_preposition_and_no_verb_of_another_subject() -> None:
+    labels = ["R:PRON =it", "R:PRON =him", "R:VERB:SVA =helps", "R:VERB =helped"]
+    suggest = Suggester([*labels, "R:DET =a", "R:DET =an"], ["it", "him", "helps", "helped"])
+    row = numpy.array([0.6, 0.2, 0.6, 0.2, 0.0, 0.0], "float32")
+    for words, right in {
+        "with he": ["him"],
+        "is he": ["it", "him"],
+        "they help": ["helped"],
+        "she help": ["helps", "helped"],
+    }.items():
+        of_words = row * ([1, 1, 0, 0, 1, 1] if "he" in words.split() else [0, 0, 1, 1, 1, 1])
+        found, _ = suggest(words.split(), {1: "R:OTHER"}, numpy.stack([0 * row, of_words]))
+        assert [of.text for of in found[1]] == right
+
+
+def test_two_words_that_make_none_are_right() -> None:
+    suggest = Suggester([f"R:ORTH {JOIN}", "R:DET =a", "R:DET =an"], ["football"])
+    p = numpy.array([[0.9, 0.0, 0.0]] * 4, "float32")
+    types = dict.fromkeys(range(4), "R:ORTH")
+    found, seconds = suggest(["less", "face", "foot", "ball"], types, p)
+    assert {i: [of.text for of in made] for i, made in found.items()} == {2: ["football"]}
+    assert set(types) == {2, 3}
+    assert seconds == {3}
 
 
 def test_a_preposition_and_its_verb_are_not_corrected_both() -> None:

@@ -5,6 +5,8 @@ from torch.func import functional_call
 
 from spacy_lal.layers import span_scorer
 from spacy_lal.layers.dropout import set_dropout
+from spacy_lal.layers.integers import Linear
+from spacy_lal.layers.prepared import prepare
 from spacy_lal.layers.span_scorer import SpanScorer
 from spacy_lal.structure.chart import packed_spans
 
@@ -91,3 +93,27 @@ def test_dropout_drops_hidden_features_of_a_sentence(monkeypatch):
 def test_a_hidden_width_that_cannot_be_normalised_is_refused():
     with pytest.raises(ValueError, match="d_hidden"):
         SpanScorer(6, 1, 4)
+
+
+@pytest.mark.parametrize("standard", [False, True])
+def test_products_of_integers_are_near_and_of_each_sentence_alone(standard, monkeypatch):
+    torch.manual_seed(0)
+    scorer = SpanScorer(32, 250, 20, Linear).eval()
+    if standard:
+        scorer.layer_norm = torch.nn.LayerNorm(250)
+    for parameter in scorer.layer_norm.parameters():
+        torch.nn.init.normal_(parameter)
+    posts = torch.randn(3, 12, 32)
+    with torch.no_grad():
+        expected = literal(scorer, posts)
+        prepare(scorer, "int8")
+        actual = scorer(posts)
+        # of both layers: half a step is a 254th of the largest number, of a weight a 128th
+        error = (actual - expected).square().mean().sqrt() / expected.square().mean().sqrt()
+        assert 0 < error < 0.03
+        assert not actual[..., 0].any()
+        monkeypatch.setattr(span_scorer, "CHUNK_SIZE", 1)
+        alone = torch.cat([scorer(posts[k : k + 1]) for k in range(3)])
+    assert torch.equal(actual, alone)
+    # with gradients as before
+    torch.testing.assert_close(scorer(posts), expected, rtol=1e-4, atol=1e-4)
