@@ -1,9 +1,8 @@
 from pathlib import Path
-from spacy.util import load_model_from_init_py, get_model_meta
 
+from spacy.util import get_model_meta, load_model_from_init_py
 
-
-__version__ = get_model_meta(Path(__file__).parent)['version']
+__version__ = get_model_meta(Path(__file__).parent)["version"]
 
 
 def load(**overrides):
