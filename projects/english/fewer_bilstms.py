@@ -54,7 +54,7 @@ def shared(
     pipeline: PipelineArgument,
     output: OutputArgument,
     docs: Annotated[list[Path], typer.Argument(help=".spacy files, or folders, of sentences.")],
-    minutes: Annotated[float, typer.Option(help="Time to train the thin layer.")] = 10,
+    minutes: Annotated[float, typer.Option(min=0.01, help="Time to train the thin layer.")] = 10,
 ) -> None:
     """Let parser and roles share the parser's BiLSTM, which parses as before.
 

@@ -14,7 +14,7 @@ from thinc.types import Floats2d
 from torch import Tensor, nn
 
 from ..annotations.escapes import plain_doc
-from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
+from ..bridge.shim import TorchShim, no_docs, to_rows, to_tensor, torch_shim
 from ..bridge.weights import Header
 from ..layers.bilstm import Steps, steps_of
 from ..layers.input_encoders import ReadWords
@@ -296,11 +296,6 @@ def batches_read_ahead(
             members = [group[k] for k in batch]
             there = None if found is None else found.at(at)
             yield members, own.to(words.device), words[at], there
-
-
-def no_docs(gradient: Any) -> list[Doc]:
-    """The backprop of a prediction."""
-    return []
 
 
 def score_sentences(

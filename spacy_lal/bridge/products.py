@@ -13,6 +13,8 @@ from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 from thinc.types import Floats2d
 
+from .shim import no_docs
+
 WORDS_AT_ONCE = 4000
 """Words that a tagger of spaCy's reads at one time in prediction, in whole Docs."""
 
@@ -67,7 +69,7 @@ def _in_parts(
     read: list[Floats2d] = []
     for _, part in parts:
         read += forward(model, [doc for doc, _ in part], is_train)[0]
-    return read, lambda gradient: []
+    return read, no_docs
 
 
 def make_torch_products() -> Callable[[Language], Language]:

@@ -358,6 +358,11 @@ Output = tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]
 """Rows of each Doc's tokens, and their backprop."""
 
 
+def no_docs(gradient: Any) -> list[Doc]:
+    """The backprop of a prediction."""
+    return []
+
+
 def rows_of_docs(model: Model, flat: Tensor, docs: list[Doc]) -> Output:
     """Returns the output of a layer that reads Docs, with no layer below."""
 

@@ -16,13 +16,12 @@ from ..batching.batches import (
     READING,
     DocVectors,
     initialize_tok2vec,
-    no_docs,
     read_docs,
     token_batches,
     unpadded_batches,
 )
 from ..batching.sentences import Reading
-from ..bridge.shim import Output, TorchShim, backward, to_rows, torch_shim
+from ..bridge.shim import Output, TorchShim, backward, no_docs, to_rows, torch_shim
 from ..bridge.weights import Header
 from ..layers.bilstm import steps_of
 from ..layers.input_encoders import BiLSTMInput, ReadWords, TaggingBiLSTM
@@ -158,13 +157,12 @@ def _read_ahead(model: Model, docs: list[Doc]) -> list[Floats2d] | None:
         return None
     reading: Reading = model.attrs["reading"]
     sentences, vectors = reading.split(docs), DocVectors(model, docs)
-    run, prediction = torch_shim(model).run, model.attrs["prediction"]
+    run = partial(torch_shim(model).run, is_train=False, prediction="int8", method="read")
     first_token = numpy.cumsum([0, *map(len, docs)])
     rows = torch.zeros(int(first_token[-1]), model.get_dim("nO"))
     for group, first, lengths in unpadded_batches(sentences):
         some = [sentences[k] for k in group]
-        steps = steps_of(first, lengths)
-        read = run(vectors.of(some), steps, is_train=False, prediction=prediction, method="read")
+        read: ReadWords | None = run(vectors.of(some), steps_of(first, lengths))
         if read is None:
             return None
         tokens = numpy.concatenate([first_token[of.doc] + of.words for of in some])

@@ -239,8 +239,7 @@ class SharedInputEncoder(TagReader):
     def forward(
         self, x: Tensor, lengths: Tensor, given: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        words = x[..., : self.output_dim]
-        words = self.dropout(words)
+        words = self.dropout(x[..., : self.output_dim])
         if self.tag_scores is None:
             tags = x[..., self.output_dim :].clamp(min=LEAST_SHARE).log()
         else:

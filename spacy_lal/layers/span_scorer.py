@@ -28,8 +28,8 @@ MOST_DEVIATIONS = 6.0
 class RoundedLabels(NamedTuple):
     """What follows the layer norm, for products of integers: label scores are `bias` + `scale` *
     the sums of `matrix` with rows of integers, `shift` + `factor` * a normalised row, from -127
-    (feature 0) to 127. No row has a scale of its own: the largest number of each takes longer to
-    find than the products take."""
+    (feature 0) to 127. No row has a scale of its own: to find the largest number of each takes half
+    as long as the products."""
 
     factor: Tensor
     shift: Tensor
