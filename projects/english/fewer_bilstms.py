@@ -1,14 +1,11 @@
-"""A pipeline with parser and roles whose components have fewer BiLSTMs, to be trained on.
+"""A pipeline with parser and roles whose LISA has one BiLSTM layer, to be trained on.
 
     python fewer_bilstms.py shared PIPELINE OUTPUT DOCS… [--minutes 10]
-    python fewer_bilstms.py above-encoder PIPELINE OUTPUT DOCS [--words 60000]
+    python fewer_bilstms.py above-encoder PIPELINE OUTPUT DOCS… [--minutes 10]
 
-`shared`: parser and roles, which had a BiLSTM each, share the parser's, and LISA has one thin layer
-above it. `above-encoder`: of components that listen to a transformer, the parser keeps two layers
-of three, and LISA one.
-
-What read the states of a layer that goes begins with the functions of what is left that come
-nearest to those: linear ones by least squares over the words of DOCS, the thin layer by training.
+`shared`: parser and roles, which had a BiLSTM each, share the parser's, and LISA has a layer above
+it. `above-encoder`: LISA, which listens to a transformer, has one layer in the place of three. In
+both the parser parses as before, and LISA's layer is trained for what its attention read before.
 """
 
 from __future__ import annotations
@@ -23,6 +20,7 @@ import spacy
 import torch
 import typer
 from spacy.language import Language
+from spacy.pipeline import Tok2Vec
 from spacy.tokens import Doc
 from spacy.util import load_model_from_config, minibatch
 from spacy.vocab import Vocab
@@ -30,11 +28,11 @@ from thinc.api import Model
 from torch import Tensor, nn
 
 from spacy_lal.batching.batches import token_batches
-from spacy_lal.bridge.shim import to_tensor, torch_shim
+from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.formats.docbins import read_spacy
 from spacy_lal.layers.input_encoders import BiLSTMInput
 
-SHARED, ENCODER = "lal_tok2vec", "tok2vec"
+SHARED = "lal_tok2vec"
 PARSER, ROLES = "lal_constituency", "lisa_srl"
 THIN = 192
 """Width of each direction of LISA's layer above a shared BiLSTM."""
@@ -43,8 +41,8 @@ RATE = 0.002
 
 PipelineArgument = Annotated[str, typer.Argument(help="Name or folder of a pipeline.")]
 OutputArgument = Annotated[Path, typer.Argument(help="Folder to write.")]
-DocsArgument = Annotated[Path, typer.Argument(help="A .spacy file with sentences.")]
-WordsOption = Annotated[int, typer.Option(help="Number of words to fit with.")]
+DocsArgument = Annotated[list[Path], typer.Argument(help=".spacy files, or folders, of sentences.")]
+MinutesOption = Annotated[float, typer.Option(min=0.01, help="Time to train LISA's layer.")]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -53,8 +51,8 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 def shared(
     pipeline: PipelineArgument,
     output: OutputArgument,
-    docs: Annotated[list[Path], typer.Argument(help=".spacy files, or folders, of sentences.")],
-    minutes: Annotated[float, typer.Option(min=0.01, help="Time to train the thin layer.")] = 10,
+    docs: DocsArgument,
+    minutes: MinutesOption = 10,
 ) -> None:
     """Let parser and roles share the parser's BiLSTM, which parses as before.
 
@@ -68,29 +66,10 @@ def above_encoder(
     pipeline: PipelineArgument,
     output: OutputArgument,
     docs: DocsArgument,
-    words: WordsOption = 60_000,
+    minutes: MinutesOption = 10,
 ) -> None:
-    """Keep the layer of tags and one above it in the parser, and the lowest layer in LISA.
-
-    The vectors of the encoder tell words in context already.
-    """
-    make(
-        pipeline,
-        output,
-        with_fewer_layers,
-        lambda old, new: transfer_above_encoder(old, new, sample_of(docs, words, old.vocab)),
-    )
-
-
-def sample_of(docs: Path, words: int, vocab: Vocab) -> list[Doc]:
-    """Return the first Docs of a file, of so many words."""
-    sample, total = [], 0
-    for doc in read_spacy(docs, vocab):
-        sample.append(doc)
-        total += len(doc)
-        if total > words:
-            break
-    return sample
+    """Give LISA one BiLSTM layer: the encoder's vectors tell words in context already."""
+    make(pipeline, output, with_one_layer, lambda *both: transfer_layer(*both, docs, minutes))
 
 
 def make(
@@ -164,28 +143,46 @@ def transfer_shared(old: Language, new: Language, docs: list[Path], minutes: flo
     width = shared.get_dim("nO")
     take(old, new, PARSER, width, mine)
 
-    d_meaning = torch_shim(roles).header["d_in"]
-    kept = {
-        name: value
-        for name, value in torch_shim(roles).tensors().items()
-        if not name.startswith((prefix, "encoder.project"))
-    }
-    d_out = len(torch_shim(roles).module.encoder.project.bias)
-    student = ThinLayer(d_meaning + width, d_out)
-    with torch.enable_grad():
-        fit(student, old, new, docs, minutes)
-    take(old, new, ROLES, d_meaning + width, kept | student.tensors())
+    forms_of, states_of = parser.get_ref("tok2vec"), torch_shim(shared).module
+
+    def read(some: list[Doc]) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+        forms = vectors(forms_of, some)
+        return lambda x, lengths, tokens: torch.cat([x, states_of(forms[tokens], lengths)], -1)
+
+    fit(ThinLayer(roles, width, THIN), old, new, read, docs, minutes)
+
+
+def with_one_layer(nlp: Language) -> dict[str, Any]:
+    """Return the config of the pipeline whose LISA has one BiLSTM layer."""
+    config = nlp.config.copy()
+    parser, roles = (config["components"][name]["model"] for name in (PARSER, ROLES))
+    roles["input_encoder"] |= {"depth": 1, "tag_depth": 0}
+    parser["prediction"] = roles["prediction"] = "int8"
+    return dict(config)
+
+
+def transfer_layer(old: Language, new: Language, docs: list[Path], minutes: float) -> None:
+    """Give the pipeline whose LISA has one layer the old one's weights."""
+    new.get_pipe(PARSER).from_bytes(old.get_pipe(PARSER).to_bytes())
+    model = old.get_pipe(ROLES).model
+    copy(model.get_ref("tok2vec"), new.get_pipe(ROLES).model.get_ref("tok2vec"))
+    layer = ThinLayer(model, 0, model.attrs["settings"].input_encoder.hidden_width)
+    fit(layer, old, new, lambda some: lambda x, lengths, tokens: x, docs, minutes)
 
 
 class ThinLayer(nn.Module):
     """What LISA's attention reads: vectors of words [B, n, d_in] -> their projection [B, n, d_out],
-    beside the states of a BiLSTM of one layer."""
+    beside the states of a BiLSTM of one layer.
 
-    def __init__(self, d_in: int, d_out: int) -> None:
+    d_added: number of features that are new in the vectors. d_hidden: width of each direction."""
+
+    def __init__(self, lisa: Model, d_added: int, d_hidden: int) -> None:
         super().__init__()
-        settings = BiLSTMInput(THIN, depth=1, tag_depth=0, mixed_precision=True)
-        self.input_encoder = settings.build(d_in, 1)
-        self.project = nn.Linear(d_in + 2 * THIN, d_out)
+        self.d_in = torch_shim(lisa).header["d_in"] + d_added
+        settings = BiLSTMInput(d_hidden, depth=1, tag_depth=0, mixed_precision=True)
+        self.input_encoder = settings.build(self.d_in, 1)
+        d_out = len(torch_shim(lisa).module.encoder.project.bias)
+        self.project = nn.Linear(self.d_in + 2 * d_hidden, d_out)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         rows, _ = self.input_encoder(x, lengths)
@@ -199,33 +196,48 @@ class ThinLayer(nn.Module):
         }
 
 
-def fit(student: ThinLayer, old: Language, new: Language, docs: list[Path], minutes: float) -> None:
-    """Train a thin layer for what LISA's attention read before, with falling rates."""
-    parser, roles = (old.get_pipe(name).model for name in (PARSER, ROLES))
-    shared, lisa = torch_shim(new.get_pipe(SHARED).model).module, torch_shim(roles).module
-    optimizer = torch.optim.Adam(student.parameters(), lr=RATE, betas=(0.9, 0.99))
-    student.train()
+Reader = Callable[[list[Doc]], Callable[[Tensor, Tensor, Tensor], Tensor]]
+"""Function from Docs to what a new layer reads of a batch of their sentences: from LISA's vectors
+of words [B, n, d], the lengths [B], and the words' places among all tokens [B, n]."""
+
+
+def fit(
+    layer: ThinLayer, old: Language, new: Language, read: Reader, docs: list[Path], minutes: float
+) -> None:
+    """Train a layer for what LISA's attention read before, with falling rates, and give it and the
+    rest of the old LISA to the new one."""
+    model = old.get_pipe(ROLES).model
+    lisa = torch_shim(model).module
+    optimizer = torch.optim.Adam(layer.parameters(), lr=RATE, betas=(0.9, 0.99))
+    layer.train()
     began, step, rest, all_of = time.monotonic(), 0, 0.0, 0.0
     for some in forever(docs, old.vocab):
-        words = Words(parser, some)
-        forms, meanings = (model.get_ref("tok2vec").predict(some) for model in (parser, roles))
-        forms, meanings = (torch.from_numpy(numpy.concatenate(v)) for v in (forms, meanings))
-        for lengths, tokens in words.batches:
+        for encoder in old.pipe_names:
+            if isinstance(old.get_pipe(encoder), Tok2Vec):
+                some = list(old.get_pipe(encoder).pipe(some))
+        reads, meanings = read(some), vectors(model.get_ref("tok2vec"), some)
+        sentences = model.attrs["reading"].split(some)
+        for _, lengths, tokens in token_batches(some, sentences, 60_000):
             passed = (time.monotonic() - began) / (60 * minutes)
             if passed >= 1:
-                student.eval()
+                kept = {
+                    name: value
+                    for name, value in torch_shim(model).tensors().items()
+                    if not name.startswith(("input_encoder.", "encoder.project"))
+                }
+                take(old, new, ROLES, layer.d_in, kept | layer.tensors())
                 return
-            here = real(lengths, tokens)
-            with torch.no_grad():
-                x, meaning = forms[tokens], meanings[tokens]
-                highest = lisa.input_encoder(meaning, lengths)[0][:, 1:-1]
-                wanted = lisa.encoder.project(torch.cat([meaning, highest], -1))[here]
-                x = torch.cat([meaning, shared(x, lengths)], -1)
-            loss = (student(x, lengths)[here] - wanted).square().sum()
-            for group in optimizer.param_groups:
-                group["lr"] = RATE * min(1, (step + 1) / 50) * (1 - passed)
-            optimizer.zero_grad()
-            (loss / here.sum()).backward()
+            here = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
+            meaning = meanings[tokens]
+            highest = lisa.input_encoder(meaning, lengths)[0][:, 1:-1]
+            wanted = lisa.encoder.project(torch.cat([meaning, highest], -1))[here]
+            x = reads(meaning, lengths, tokens)
+            with torch.enable_grad():
+                loss = (layer(x, lengths)[here] - wanted).square().sum()
+                for group in optimizer.param_groups:
+                    group["lr"] = RATE * min(1, (step + 1) / 50) * (1 - passed)
+                optimizer.zero_grad()
+                (loss / here.sum()).backward()
             optimizer.step()
             step += 1
             rest += float(loss.detach())
@@ -235,130 +247,17 @@ def fit(student: ThinLayer, old: Language, new: Language, docs: list[Path], minu
                 rest = all_of = 0.0
 
 
+def vectors(tok2vec: Model, docs: list[Doc]) -> Tensor:
+    """Return a model's vectors of all tokens [tokens, d]."""
+    return torch.from_numpy(numpy.concatenate(tok2vec.predict(docs)))
+
+
 def forever(files: list[Path], vocab: Vocab) -> Iterator[list[Doc]]:
     """Yield Docs of files and folders in groups, again and again."""
     paths = [part for file in files for part in (sorted(file.rglob("*.spacy")) or [file])]
     while True:
         for path in paths:
             yield from minibatch(read_spacy(path, vocab), 500)
-
-
-def with_fewer_layers(nlp: Language) -> dict[str, Any]:
-    """Return the config of the pipeline with three BiLSTM layers in all."""
-    config = nlp.config.copy()
-    parser, roles = (config["components"][name]["model"] for name in (PARSER, ROLES))
-    for name, model in ((PARSER, parser), (ROLES, roles)):
-        depths = [(model["input_encoder"] or {}).get(kind) for kind in ("depth", "tag_depth")]
-        if depths != [3, 1]:
-            raise ValueError(f"{name}: depth and tag_depth of the BiLSTM are {depths}, not [3, 1]")
-    parser["input_encoder"]["depth"] = 2
-    roles["input_encoder"] |= {"depth": 1, "tag_depth": 0}
-    parser["prediction"] = roles["prediction"] = "int8"
-    return dict(config)
-
-
-def transfer_above_encoder(old: Language, new: Language, docs: list[Doc]) -> None:
-    """Give the pipeline with three BiLSTM layers the old one's weights."""
-    for _ in old.get_pipe(ENCODER).pipe(docs):
-        pass
-    parser, roles = (old.get_pipe(name).model for name in (PARSER, ROLES))
-    for name, model in ((PARSER, parser), (ROLES, roles)):
-        copy(model.get_ref("tok2vec"), new.get_pipe(name).model.get_ref("tok2vec"))
-    of_words = Words(parser, docs)
-    forms, meanings = of_words.vectors(parser), of_words.vectors(roles)
-    rows = torch_shim(parser).module.input_encoder
-
-    # the parser's highest layer, which read the one between
-    lower = of_words(rows.lower, forms)
-    shares = torch.softmax(rows.tag_scores(lower), -1) @ rows.tag_embedding
-    read = torch.cat([lower, shares], -1)
-    between = of_words(lambda x, lengths: rows.upper.states(x, lengths)[0], read)
-    weight, bias = least_squares(read, between)
-    tensors = torch_shim(parser).tensors()
-    for side in ("ahead", "back"):
-        layers = f"input_encoder.upper.{side}"
-        for kind in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
-            tensors[f"{layers}.0.{kind}"] = tensors.pop(f"{layers}.1.{kind}")
-        inputs = tensors[f"{layers}.0.weight_ih_l0"]
-        tensors[f"{layers}.0.weight_ih_l0"] = inputs @ weight
-        tensors[f"{layers}.0.bias_ih_l0"] = tensors[f"{layers}.0.bias_ih_l0"] + inputs @ bias
-    take(old, new, PARSER, forms.shape[1], tensors)
-    lowest = of_words(torch_shim(roles).module.input_encoder.lower, meanings)
-    read = torch.cat([meanings, lowest], -1)
-    above = "input_encoder.upper", "input_encoder.tag"
-    take_roles(old, new, of_words, meanings, read, meanings.shape[1], above)
-
-
-def take_roles(
-    old: Language,
-    new: Language,
-    of_words: Words,
-    meanings: Tensor,
-    read: Tensor,
-    d_in: int,
-    gone: tuple[str, ...],
-) -> None:
-    """Give the new LISA the old one's weights.
-
-    meanings [words, d]: what the old one reads. read: what the new one projects. d_in: width of
-    what it reads. gone: how the names of parameters begin that it has no more."""
-    model = old.get_pipe(ROLES).model
-    lisa = torch_shim(model).module
-    highest = of_words(lambda x, lengths: lisa.input_encoder(x, lengths)[0][:, 1:-1], meanings)
-    projected = lisa.encoder.project(torch.cat([meanings, highest], -1))
-    weight, bias = least_squares(read, projected)
-    tensors = {
-        name: value
-        for name, value in torch_shim(model).tensors().items()
-        if not name.startswith(gone)
-    }
-    tensors |= {"encoder.project.weight": weight, "encoder.project.bias": bias}
-    take(old, new, ROLES, d_in, tensors)
-
-
-class Words:
-    """The words of Docs, in batches of sentences, always in the same order."""
-
-    def __init__(self, model: Model, docs: list[Doc]) -> None:
-        self.docs = docs
-        sentences = model.attrs["reading"].split(docs)
-        self.batches = [
-            (lengths, tokens) for _, lengths, tokens in token_batches(docs, sentences, 60_000)
-        ]
-
-    def vectors(self, model: Model) -> Tensor:
-        """Return a model's vectors of all tokens [tokens, d]."""
-        tok2vec = model.get_ref("tok2vec")
-        flat = to_tensor(model, tok2vec.predict(self.docs), torch.device("cpu"))
-        self.order = torch.cat([tokens[real(lengths, tokens)] for lengths, tokens in self.batches])
-        return flat[self.order]
-
-    def __call__(self, network: Any, vectors: Tensor) -> Tensor:
-        """Return a network's states [words, d] of words with these vectors [words, d_in]."""
-        flat = torch.zeros(int(self.order.max()) + 1, vectors.shape[1])
-        flat[self.order] = vectors
-        found = []
-        for lengths, tokens in self.batches:
-            found.append(network(flat[tokens], lengths)[real(lengths, tokens)])
-        return torch.cat(found)
-
-
-def real(lengths: Tensor, tokens: Tensor) -> Tensor:
-    """Return the mask [B, n] of words that are no padding."""
-    return torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
-
-
-def least_squares(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the weight [d_out, d_in] and bias [d_out] of the linear function from x to y that errs
-    least, and print the share of the variance that it explains."""
-    extended = torch.cat([x, torch.ones(len(x), 1)], -1).double()
-    square = extended.T @ extended
-    square.diagonal().add_(1e-4 * len(x))
-    found = torch.linalg.solve(square, extended.T @ y.double())
-    rest = (y - extended @ found).square().sum() / (y - y.mean(0)).square().sum()
-    print(f"{tuple(x.shape)} -> {y.shape[1]}: {1 - float(rest):.3f} of the variance")
-    found = found.float()
-    return found[:-1].T.contiguous(), found[-1].contiguous()
 
 
 def copy(theirs: Model, mine: Model) -> None:

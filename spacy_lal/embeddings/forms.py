@@ -167,11 +167,12 @@ class WordAffixEmbedding(WordEmbedding):
         return (torch.tensor(ids, dtype=torch.long).view(-1, len(self.index)),)
 
     def forward(self, which: Tensor, ids: Tensor) -> Tensor:
-        ids = ids[which]
         if self.training:
+            ids = ids[which]
             keep = torch.tensor(self.keep, device=ids.device).expand(ids.shape)
             ids = ids * torch.bernoulli(keep).long()
-        return torch.cat([table(ids[:, k]) for k, table in enumerate(self.tables)], -1)
+        rows = torch.cat([table(ids[:, k]) for k, table in enumerate(self.tables)], -1)
+        return rows if self.training else rows[which]
 
 
 @with_settings_of(WordAffixSettings)

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from .integers import IntegerMatrix, rounded_rows
+from .integers import MOST_IN_PAIRS, TINY, IntegerMatrix, rounded_rows
 from .precision import Precision
 from .prepared import Prepared
 
@@ -15,18 +15,38 @@ from .prepared import Prepared
 class RoundedMatrices:
     """The matrices of a biaffine product, rounded for products with rounded left vectors.
 
-    for_left [L,b+1,a] times x, plus `bias` [L,b+1], is [x;1]^T W_l of every label.
+    for_left [L,b+1,a] times x, plus `bias` [L,b+1], is [x;1]^T W_l of every label. The scale of a
+    row of a label is a product of two, the row's and the label's.
     """
 
     def __init__(self, for_left: Tensor, bias: Tensor) -> None:
-        self.sizes = bias.shape
-        self.bias = bias.flatten()
-        self.matrix = IntegerMatrix(for_left.flatten(0, 1))
+        self.bias = bias.detach()
+        largest = for_left.detach().abs().amax(-1).clamp_(min=TINY)
+        self.of_rows = largest.amax(0)
+        """[b+1]"""
+        self.of_labels = (largest / self.of_rows).amax(1) / MOST_IN_PAIRS
+        """[L]"""
+        scale = (self.of_labels.unsqueeze(1) * self.of_rows).flatten().unsqueeze(1)
+        self.matrix = IntegerMatrix(for_left.flatten(0, 1), scale=scale)
 
     def of_left(self, left: Tensor) -> Tensor:
         """[N,a] -> [x;1]^T W_l of every label [N,L,b+1]."""
-        product = self.matrix.product(rounded_rows(left), self.bias)
-        return product.view(len(left), *self.sizes)
+        product = self.matrix.product(rounded_rows(left), self.bias.flatten())
+        return product.view(len(left), *self.bias.shape)
+
+    def scores(self, left: Tensor, right: Tensor) -> Tensor:
+        """[N,a], [N,b] -> scores of every label [N,L], without `of_left` in memory: the right
+        vectors take the scales of rows, and their sums those of labels."""
+        rows, right = rounded_rows(left), _with_one(right)
+        values, scaled = rows.values.to(self.matrix.dtype), (right * self.of_rows).unsqueeze(1)
+        sums = right.new_empty(len(left), len(self.bias))
+        parts = (of.split(CHUNK) for of in (values, scaled, sums))
+        for some, of_right, out in zip(*parts, strict=True):
+            products = self.matrix.sums(some, self.matrix.empty_sums(len(some)))
+            products = products.float().view(len(some), *self.bias.shape)
+            torch.sum(products.mul_(of_right), -1, out=out)
+        of_labels = rows.scale * self.of_labels
+        return torch.addmm(sums.mul_(of_labels), right, self.bias.T)
 
 
 Matrices = Tensor | RoundedMatrices
@@ -135,7 +155,7 @@ def label_scores(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends:
     """Returns label scores [N,L] of N pairs: (starts[k], ends[k]) of sentence sentences[k]."""
     weight = factors.weight
     if isinstance(weight, RoundedMatrices):
-        return _of_rounded(factors.left, factors.right, weight, sentences, starts, ends)
+        return weight.scores(factors.left[sentences, starts], factors.right[sentences, ends])
     batch, n, d = factors.left.shape
     # n (n + d) products a sentence against d a pair; to differentiate, pairs alone are cheaper
     all_pairs = len(sentences) * d > batch * n * (n + d) and not torch.is_grad_enabled()
@@ -145,22 +165,6 @@ def label_scores(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends:
     if weight.dim() == 2:
         return F.linear(left * right, weight[:, :-1], weight[:, -1])
     scores: Tensor = _Bilinear.apply(_with_one(left), _with_one(right), weight)
-    return scores
-
-
-def _of_rounded(
-    left: Tensor,
-    right: Tensor,
-    weight: RoundedMatrices,
-    sentences: Tensor,
-    starts: Tensor,
-    ends: Tensor,
-) -> Tensor:
-    scores = right.new_empty(len(sentences), weight.sizes[0])
-    parts = (of.split(CHUNK) for of in (sentences, starts, ends, scores))
-    for rows, start, end, out in zip(*parts, strict=True):
-        of_left = weight.of_left(left[rows, start])
-        torch.sum(of_left.mul_(_with_one(right[rows, end]).unsqueeze(1)), -1, out=out)
     return scores
 
 

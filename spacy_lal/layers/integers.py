@@ -74,13 +74,20 @@ def _range(x: Tensor) -> tuple[Tensor, Tensor]:
 
 class IntegerMatrix:
     """A weight [d_out, d_in], rounded by row from -most to most, for products with rounded rows.
+    scale [d_out, 1]: that of each row; None: the least that its largest number allows.
 
     Without fast instructions the integers are float32 numbers: their sums are as exact up to 1,040
     summands, so processors agree.
     """
 
-    def __init__(self, weight: Tensor, most: int = MOST_IN_PAIRS) -> None:
-        values, scale, _ = _rounded(weight.detach(), most)
+    def __init__(
+        self, weight: Tensor, most: int = MOST_IN_PAIRS, scale: Tensor | None = None
+    ) -> None:
+        weight = weight.detach()
+        if scale is None:
+            values, scale, _ = _rounded(weight, most)
+        else:
+            values = (weight / scale).round_()
         self.dtype = torch.int8 if has_integer_products(most) else torch.float32
         self.values = values.to(self.dtype).T
         self.scale = scale.T.contiguous()

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .integers import IntegerMatrix, rounded_rows
 from .layer_norm import LayerNorm
 from .packed import PackedRows
 from .partitioned_attention import PartitionedSelfAttention, masked_softmax
@@ -67,6 +68,33 @@ class EncoderSettings(Settings):
         return self.partition_width if self.label_partitioned else None
 
 
+STEPS = 1 << 16
+"""Steps of rounded attention, from 0 to a sentence's largest row scale."""
+
+
+class RoundedQueries(NamedTuple):
+    """Constant queries on rounded rows, for results that are the same in every batch, to the bit:
+    attention is rounded, too, so that sums over rows are sums of integers, exact in float32."""
+
+    queries: IntegerMatrix
+    """[H,d_model], of constant queries on rows, scaled."""
+    reduce_proj: IntegerMatrix
+    """[d_proj,d_model]"""
+
+    def __call__(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns the averages of rows x [B,n,d_model] by each query [H,B,d_model], and rows times
+        reduce_proj [B,n,d_proj], in float64: see `wide_if_rounded`."""
+        batch, n, _ = x.shape
+        rows = rounded_rows(x.flatten(0, 1))
+        scores = self.queries.product(rows, None).double().view(batch, n, -1).transpose(1, 2)
+        weights = masked_softmax(scores.unsqueeze(2), mask).squeeze(2)
+        scales = rows.scale.double().view(batch, 1, n)
+        step = scales.masked_fill(~mask.unsqueeze(1), 0.0).amax(2, keepdim=True).div_(STEPS)
+        sums = weights.mul_(scales / step).round_().float() @ rows.values.view(x.shape)
+        reduced = self.reduce_proj.product(rows, None).double().view(batch, n, -1)
+        return sums.double().mul_(step).transpose(0, 1), reduced
+
+
 class Merged(NamedTuple):
     """Weights of a label attention layer, and products of them."""
 
@@ -76,6 +104,7 @@ class Merged(NamedTuple):
     """[d_proj,d_value], proj and reduce_proj in one."""
     contexts: list[Tensor]
     """V_h, proj and reduce_proj in one, of each part [H,d_proj,d_part]: for constant queries."""
+    rounded: RoundedQueries | None = None
 
 
 class LabelAttention(PartitionedSelfAttention, Prepared):
@@ -119,8 +148,13 @@ class LabelAttention(PartitionedSelfAttention, Prepared):
     def forward(self, x: Tensor, mask: Tensor, rows: PackedRows | None = None) -> Tensor:
         if self.combine == "project":
             return super().forward(x, mask)
-        reduced = self._reduced_contexts(x, mask)
-        of_rows = F.linear(x.to(reduced), self.reduce_proj.weight.to(reduced))
+        rounded = self.prepared().rounded
+        if rounded is not None:
+            pooled, of_rows = rounded(x, mask)
+            reduced = self._of_pooled(pooled)
+        else:
+            reduced = self._reduced_contexts(x, mask)
+            of_rows = F.linear(x, self.reduce_proj.weight)
         assert isinstance(self.layer_norm, LayerNorm)
         if self.query_matrix:
             normalised = self.layer_norm(reduced.transpose(1, 2) + of_rows.unsqueeze(2))
@@ -154,14 +188,20 @@ class LabelAttention(PartitionedSelfAttention, Prepared):
         of_parts = zip(self._weights("w_vs"), parts, strict=True)
         contexts = [part @ values.transpose(1, 2) for values, part in of_parts]
         if precision == "int8":
-            return Merged(queries.double(), reduce, [matrix.double() for matrix in contexts])
+            rounded = RoundedQueries(IntegerMatrix(queries), IntegerMatrix(self.reduce_proj.weight))
+            wide = [matrix.double() for matrix in contexts]
+            return Merged(queries.double(), reduce, wide, rounded)
         return Merged(queries, reduce, contexts)
 
     def _reduced_contexts(self, x: Tensor, mask: Tensor) -> Tensor:
         """Returns one context a head [B,H,1,d_proj], or, of matrix queries, one a row."""
         if self.query_matrix or self.residual_dropout.active:
             return self._reduced(self._contexts(x, mask))
-        parts = zip(self._parts(self._pooled(x, mask)), self.prepared().contexts, strict=True)
+        return self._of_pooled(self._pooled(x, mask))
+
+    def _of_pooled(self, pooled: Tensor) -> Tensor:
+        """Returns the contexts [B,H,1,d_proj] of averaged rows [H,B,d_model]."""
+        parts = zip(self._parts(pooled), self.prepared().contexts, strict=True)
         # the larger matrix first: 1.5 times as fast where a batch has few sentences
         reduced = [weight @ part.transpose(1, 2) for part, weight in parts]
         return torch.stack(reduced).sum(0).permute(2, 0, 1).unsqueeze(2)

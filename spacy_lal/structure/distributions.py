@@ -169,7 +169,25 @@ class LabelledTrees(Trees):
 
     @cached_property
     def nodes(self) -> BinaryTrees:  # type: ignore[override]
-        return BinaryTrees(torch.logsumexp(self.scores, -1), self.lengths)
+        if self.scores.requires_grad:
+            return BinaryTrees(torch.logsumexp(self.scores, -1), self.lengths)
+        # as logsumexp does it, but with a maximum that is known
+        highest = self.probable.maximum(self.scores[..., 0])
+        if self.group is not None:
+            highest = highest.maximum(self.scores[..., self.group])
+        highest.clamp_(min=torch.finfo(highest.dtype).min)
+        sums = (self.scores - highest.unsqueeze(-1)).exp_().sum(-1)
+        return BinaryTrees(sums.log_().add_(highest), self.lengths)
+
+    @cached_property
+    def probable(self) -> Tensor:
+        """Returns the score of each span's best label of a constituent [B, S], -inf without any."""
+        cut = self.scores.shape[-1] if self.group is None else self.group
+        parts = self.scores[..., 1:cut], self.scores[..., cut + 1 :]
+        found = [part.amax(-1) for part in parts if part.shape[-1]]
+        if not found:
+            return torch.full_like(self.scores[..., 0], -torch.inf)
+        return found[0] if len(found) == 1 else found[0].maximum(found[1])
 
     def log_prob(self, labels: Tensor) -> Tensor:
         return log_weight(self.scores, labels, self.lengths, self.group) - self.nodes.log_partition
@@ -232,10 +250,7 @@ class LabelledTrees(Trees):
         if threshold is None:
             raise ValueError("only trees of two stages do without a threshold")
         # a group has no gain; where a tree with heads needs one, it has no cost
-        cut = self.scores.shape[-1] if self.group is None else self.group
-        parts = (self.scores[..., 1:cut], self.scores[..., cut + 1 :])
-        probable = torch.cat([p.amax(-1, keepdim=True) for p in parts if p.shape[-1]], -1).amax(-1)
-        gain = (probable - self.nodes.scores).exp() * self.nodes.marginals - threshold
+        gain = (self.probable - self.nodes.scores).exp() * self.nodes.marginals - threshold
         arcs = None
         if self.arcs is not None:
             arcs = arc_weight * torch.softmax(mask_padding(self.arcs, self.lengths), -1)

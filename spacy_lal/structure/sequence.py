@@ -200,13 +200,16 @@ def bio_to_spans(labels: Iterable[str]) -> list[LabelledSpan]:
     spans: list[LabelledSpan] = []
     inside = False
     for position, label in enumerate(labels):
+        if label == "O":
+            inside = False
+            continue
         tag, name = _split(label)
         if tag == "I" and inside:
             start, _, name = spans.pop()
             spans.append((start, position + 1, name))
-        elif tag != "O":
+        else:
             spans.append((position, position + 1, name))
-        inside = tag != "O"
+        inside = True
     return spans
 
 

@@ -15,8 +15,12 @@ RULES = tomllib.loads(Path(__file__).with_name("english_tokens.toml").read_text(
 _LETTER = r"[^\W\d_]"
 _ATTACHED = "".join(rf"(?<!(?<!-)\b(?i:{prefix}))" for prefix in RULES["attached"])
 _BEHIND = "|".join(RULES["attached_behind"])
-BETWEEN_LETTERS = rf"(?<={_LETTER}){_ATTACHED}(?:-|~)(?!(?:{_BEHIND})\b)(?={_LETTER})"
+BETWEEN_LETTERS = rf"(?=-|~)(?<={_LETTER}){_ATTACHED}(?:-|~)(?!(?:{_BEHIND})\b)(?={_LETTER})"
 """Replacement of spaCy's rule for hyphens within words."""
+NO_INFIX = "[B-MOQ-Zb-moq-z]"
+"""Where no split point begins. Of letters, only those of "am", "pm" and "n't" begin one."""
+NO_SUFFIX = "(?<=[A-Za-z])[A-MO-Za-mo-z]"
+"""Where no suffix begins: behind a letter, of letters, only that of "n't" does."""
 _NAMED = {
     "{'}": RULES["apostrophe"],
     "{emoji}": RULES["emoji"].replace("{one}", RULES["one"]),
@@ -57,9 +61,9 @@ def use_treebank_tokens(nlp: Language) -> Language:
     infixes = [*_expressions("infixes"), *others, BETWEEN_LETTERS]
     prefixes = [*_expressions("prefixes"), *(nlp.Defaults.prefixes or ())]
     suffixes = [*_expressions("suffixes"), *kept]
-    tokenizer.infix_finditer = compile_infix_regex(infixes).finditer
+    tokenizer.infix_finditer = _guarded(NO_INFIX, compile_infix_regex(infixes)).finditer
     tokenizer.prefix_search = compile_prefix_regex(prefixes).search
-    tokenizer.suffix_search = compile_suffix_regex(suffixes).search
+    tokenizer.suffix_search = _guarded(NO_SUFFIX, compile_suffix_regex(suffixes)).search
     tokenizer.token_match = re.compile("(?:" + "|".join(_expressions("whole")) + ")$").match
     rules = {text: parts for text, parts in (tokenizer.rules or {}).items() if not _unspecial(text)}
     for text, parts in (nlp.Defaults.tokenizer_exceptions or {}).items():
@@ -70,6 +74,11 @@ def use_treebank_tokens(nlp: Language) -> Language:
             rules[spelling] = [{ORTH: piece} for piece in pieces]
     tokenizer.rules = rules
     return nlp
+
+
+def _guarded(never: str, expression: re.Pattern[str]) -> re.Pattern[str]:
+    """Return an expression that is not tried where `never` matches."""
+    return re.compile(f"(?!{never})(?:{expression.pattern})")
 
 
 def _unspecial(text: str) -> bool:

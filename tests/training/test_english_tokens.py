@@ -1,9 +1,12 @@
 """Tokens of web treebanks."""
 
+import random
+import re
+
 import pytest
 import spacy
 
-from spacy_lal.training.english_tokens import use_treebank_tokens
+from spacy_lal.training.english_tokens import NO_INFIX, NO_SUFFIX, use_treebank_tokens
 
 ALL_SPELLINGS = True
 
@@ -64,6 +67,24 @@ def test_once_more_changes_nothing(nlp):
     nlp.tokenizer.add_special_case("teapot", [{"ORTH": "tea"}, {"ORTH": "pot"}])
     rules = nlp.tokenizer.to_bytes(exclude=["vocab"])
     assert use_treebank_tokens(nlp).tokenizer.to_bytes(exclude=["vocab"]) == rules
+
+
+@pytest.mark.parametrize(("kind", "guard"), [("infix", NO_INFIX), ("suffix", NO_SUFFIX)])
+def test_guards_save_time_and_matches(nlp, kind, guard):
+    """Where an expression is not tried, it would not match."""
+    name = {"infix": "infix_finditer", "suffix": "suffix_search"}[kind]
+    guarded = getattr(nlp.tokenizer, name).__self__
+    whole = re.compile(guarded.pattern.removeprefix(f"(?!{guard})"))
+    assert whole.pattern != guarded.pattern
+    source = random.Random(0)
+    parts = [*"abmnpstBNPTé019.,-/'’$()[]!?&+#", "am", "pm", "n't", "'s", "kg", "etc", "Inc", "--"]
+    found = 0
+    for _ in range(20_000):
+        text = "".join(source.choices(parts, k=source.randint(1, 6)))
+        spans = [match.span() for match in whole.finditer(text)]
+        assert spans == [match.span() for match in guarded.finditer(text)], text
+        found += bool(spans)
+    assert found > 2000
 
 
 def test_other_languages_have_no_rules():
