@@ -27,7 +27,6 @@ from ..structure.sequence import (
     span_problems,
     transition_probs,
     unique_viterbi,
-    viterbi,
 )
 from ..trees.tree import LabelledSpan
 from .gold_frames import allowed_joint_labels
@@ -212,8 +211,9 @@ class RoleDecoder:
         return (begins & ~whole).any(1)
 
     def solved(self, problems: Sequence["Problem"]) -> list[list[int]]:
-        """Return the labels of each sequence's words."""
-        found: list[list[int]] = [[] for _ in problems]
+        """Return the labels of each sentence's words."""
+        outside = self.labels.index("O")
+        found = [[outside] * len(problem.scores) for problem in problems]
         of_spans: list[SpanProblem] = []
         at: list[int] = []
         for penalised in (False, True):
@@ -222,7 +222,6 @@ class RoleDecoder:
                 members = [some[k] for k in group]
                 scores = nn.utils.rnn.pad_sequence([problems[k].scores for k in members], True)
                 lengths = torch.tensor([len(problems[k].scores) for k in members])
-                lengths = lengths.to(scores.device)
                 whole = None
                 if penalised:
                     n = scores.shape[1]
@@ -230,18 +229,10 @@ class RoleDecoder:
                     for row, k in zip(whole, members, strict=True):
                         m = len(problems[k].scores)
                         row[:m, :m] = problems[k].whole
-                labels = viterbi(scores, lengths, self.transitions, self.start).labels
-                for k, row, n in zip(members, labels.tolist(), lengths.tolist(), strict=True):
-                    found[k] = row[:n]
-                every = torch.arange(len(members), device=labels.device)
-                rows = self._loses(labels, lengths, every, whole).nonzero().squeeze(1)
-                if len(rows):
-                    at += [members[row] for row in rows.tolist()]
-                    whole = None if whole is None else whole[rows]
-                    of_spans += self._of_spans(scores[rows], lengths[rows], whole)
+                at += members
+                of_spans += self._of_spans(scores, lengths.to(scores.device), whole)
         begin, inside = self._spans()
         for k, spans in zip(at, solved(of_spans, self._unique_spans()), strict=True):
-            found[k] = [self.labels.index("O")] * len(found[k])
             for first, end, label in spans:
                 found[k][first:end] = [begin[label], *[inside[label]] * (end - first - 1)]
         return found

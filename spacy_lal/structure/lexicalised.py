@@ -23,7 +23,9 @@ of which half are written.
 import math
 from typing import NamedTuple, Self
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from .chart import chart_length, own_spans, root_positions, span_position, width_offset
@@ -32,6 +34,10 @@ BLOCK = 1 << 19
 """Numbers in the sums of one operation, which fit the cache."""
 TABLE = 1 << 24
 """Numbers in the tables of sentences decoded together."""
+
+
+Floats = NDArray[np.floating]
+Ints = NDArray[np.int64]
 
 
 class JointTree(NamedTuple):
@@ -143,62 +149,71 @@ def _best_sums(first: Tensor, second: Tensor) -> Tensor:
     return best
 
 
+# what is not written of the tables, and not chosen, may be anything
+@np.errstate(invalid="ignore", over="ignore")
 def _trace(
     left: Tensor, right: Tensor, arcs: Tensor, lengths: Tensor, labelled: Tensor
 ) -> JointTree:
     """Walks down from the roots, all nodes of one depth at a time.
 
     Finding a node's split and its dependent's head again is O(n), so no choices are stored.
-    labelled: [B, S], True where a node that may be empty is a constituent.
+    labelled: [B, S], True where a node that may be empty is a constituent. In NumPy: the arrays are
+    small, and PyTorch takes longer to begin an operation.
     """
-    n, device = arcs.shape[1], arcs.device
-    splits = torch.arange(1, n, device=device).unsqueeze(1)
-    offsets = torch.arange(n, device=device)
+    tables = (table.cpu().numpy() for table in (left, right, arcs, lengths))
+    of_left, of_right, of_arcs, widths = tables
+    n = of_arcs.shape[1]
+    splits, offsets = np.arange(1, n)[:, None], np.arange(n)
 
-    def attach(rows: Tensor, starts: Tensor, widths: Tensor, head: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the word of each span that best depends on `head`, and its score."""
-        words = (starts.unsqueeze(1) + offsets).clamp_(max=n - 1)
-        scores = left[widths, rows, starts] + arcs[rows.unsqueeze(1), words, head.unsqueeze(1)]
-        best, offset = scores.masked_fill_(offsets >= widths.unsqueeze(1), -math.inf).max(1)
-        return best, starts + offset
+    def attach(rows: Ints, starts: Ints, widths: Ints, head: Ints) -> tuple[Floats, Ints]:
+        """Returns the score and the word of each span that best depends on `head`."""
+        words = np.minimum(starts[:, None] + offsets, n - 1)
+        scores = of_left[widths, rows, starts] + of_arcs[rows[:, None], words, head[:, None]]
+        scores[offsets >= widths[:, None]] = -np.inf
+        word = scores.argmax(1)
+        return scores[np.arange(len(rows)), word], starts + word
 
-    rows, zeros = torch.arange(len(lengths), device=device), torch.zeros_like(lengths)
-    score, words = attach(rows, zeros, lengths, zeros)
-    nodes = torch.stack([rows, zeros, lengths, words])
-    dependents = torch.cat([nodes, zeros.unsqueeze(0)])
-    all_nodes, all_dependents = [nodes], [dependents]
+    rows, zeros = np.arange(len(widths)), np.zeros_like(widths)
+    score, words = attach(rows, zeros, widths, zeros)
+    nodes = np.stack([rows, zeros, widths, words])
+    all_nodes, all_dependents = [nodes], [np.stack([*nodes, zeros])]
     while True:
         rows, starts, widths, words = nodes = nodes[:, nodes[2] > 1]
-        if not rows.numel():
+        if not rows.size:
             break
         shift, offset = n - widths, words - starts
         scores = (
-            left[1:n, rows, starts, offset]
-            + right[(shift + splits).clamp_(max=n - 1), rows, starts + widths, shift + offset]
+            of_left[1:n, rows, starts, offset]
+            + of_right[np.minimum(shift + splits, n - 1), rows, starts + widths, shift + offset]
         )
-        split = scores.masked_fill_(splits >= widths, -math.inf).argmax(0) + 1
+        scores[splits >= widths] = -np.inf
+        split = scores.argmax(0) + 1
         headed_left = offset < split
         middles, rests = starts + split, widths - split
         # start and width of the child with the head, and of its dependent
-        child = torch.where(headed_left, starts, middles), torch.where(headed_left, split, rests)
-        other = torch.where(headed_left, middles, starts), torch.where(headed_left, rests, split)
+        child = np.where(headed_left, starts, middles), np.where(headed_left, split, rests)
+        other = np.where(headed_left, middles, starts), np.where(headed_left, rests, split)
         head = words + 1
         _, other_words = attach(rows, *other, head)
-        dependents = torch.stack([rows, *other, other_words, head])
-        nodes = torch.cat([torch.stack([rows, *child, words]), dependents[:4]], 1)
+        dependents = np.stack([rows, *other, other_words, head])
+        nodes = np.concatenate([np.stack([rows, *child, words]), dependents[:4]], 1)
         all_nodes.append(nodes)
         all_dependents.append(dependents)
 
-    rows, starts, widths, _ = torch.cat(all_nodes, 1)
+    def on_device(parts: list[Ints]) -> Tensor:
+        return torch.from_numpy(np.concatenate(parts, 1)).to(arcs.device)
+
+    rows, starts, widths, _ = on_device(all_nodes)
     spans = torch.zeros_like(labelled)
     spans[rows, span_position(n, starts, starts + widths)] = True
-    rows, starts, widths, words, head = torch.cat(all_dependents, 1)
+    rows, starts, widths, words, head = on_device(all_dependents)
     heads = torch.zeros_like(arcs[..., 0], dtype=torch.long)
     heads[rows, words] = head
     # a dependent wider than a word is a constituent, and so is the sentence
     certain = torch.zeros_like(labelled)
     certain[rows, span_position(n, starts, starts + widths)] = (widths > 1) | (head == 0)
-    return JointTree(score, spans, (labelled | certain) & spans, heads)
+    found = torch.from_numpy(score).to(arcs.device)
+    return JointTree(found, spans, (labelled | certain) & spans, heads)
 
 
 def joint_values(

@@ -12,11 +12,10 @@ Time is O(n (splits + words not skipped)), both summed over kept spans; memory i
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from .chart import best_tree, own_spans, packed_spans
-from .lexicalised import JointTree, best_joint_tree
+from .lexicalised import Floats, Ints, JointTree, best_joint_tree
 
 EXACT_WORDS = 100
 """Sentence length, in words, above which the search covers probable spans alone."""
@@ -26,9 +25,6 @@ LEAST_PROBABILITY = 1e-5
 """Least probability of a kept span, under some label or none."""
 BLOCK = 1 << 19
 """Numbers in the sums of one operation, unless one span has more."""
-
-Floats = NDArray[np.floating]
-Ints = NDArray[np.int64]
 
 
 def best_joint(

@@ -5,9 +5,9 @@ In a BIO sequence `B-X` begins a span labelled X, `I-X` continues it and `O` is 
 a prefix of its own, as in `B-C-ARG1`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy
@@ -300,43 +300,64 @@ def solved(problems: Sequence[SpanProblem], unique: Sequence[int] = ()) -> list[
     """Returns the best spans of each problem, of which `unique` labels occur at most once."""
     found: list[Spans] = [[] for _ in problems]
     once: list[list[int]] = [[] for _ in problems]
-
-    def size(row: int) -> tuple[int, ...]:
-        return len(once[row]), len(problems[row].words).bit_length()
-
     rows = [row for row, problem in enumerate(problems) if len(problem.words)]
     while rows:
-        for (k, *_), alike in groupby(sorted(rows, key=size), size):
-            part = list(alike)
-            n, most = (max(len(problems[row][of]) for row in part) for of in (0, 1))
-            step = max(1, (MOST_STATES >> k) // (n * max(n, most)))
-            for some in (part[at : at + step] for at in range(0, len(part), step)):
-                group = [problems[row] for row in some]
-                words, _, begin, inside, outside, whole, losses = (
-                    padded([problem[k] for problem in group], padding)
-                    for k, padding in enumerate((-1, -1, -numpy.inf, -numpy.inf, 0, False, 0))
-                )
-                follows = numpy.diff(words, axis=1, prepend=-2)[..., None] == 1
-                limited = [
-                    numpy.searchsorted(problem.labels, once[row])
-                    for row, problem in zip(some, group, strict=True)
+        rows.sort(key=lambda row: (len(once[row]), len(problems[row].words)))
+        for some in _alike(rows, problems, once):
+            group = [problems[row] for row in some]
+            words, _, begin, inside, outside, whole, losses = (
+                padded([problem[k] for problem in group], padding)
+                for k, padding in enumerate((-1, -1, -numpy.inf, -numpy.inf, 0, False, 0))
+            )
+            follows = numpy.diff(words, axis=1, prepend=-2)[..., None] == 1
+            limited = [
+                numpy.searchsorted(problem.labels, once[row])
+                for row, problem in zip(some, group, strict=True)
+            ]
+            results = _search(
+                begin,
+                numpy.where(follows, inside, -numpy.inf),
+                outside,
+                whole,
+                losses,
+                [len(problem.words) for problem in group],
+                numpy.array(limited, dtype=numpy.int64),
+            )
+            for row, (of, names, *_), spans in zip(some, group, results, strict=True):
+                found[row] = [
+                    (int(of[first]), int(of[end - 1]) + 1, int(names[label]))
+                    for first, end, label in spans
                 ]
-                results = _search(
-                    begin,
-                    numpy.where(follows, inside, -numpy.inf),
-                    outside,
-                    whole,
-                    losses,
-                    [len(problem.words) for problem in group],
-                    numpy.array(limited, dtype=numpy.int64),
-                )
-                for row, (of, names, *_), spans in zip(some, group, results, strict=True):
-                    found[row] = [
-                        (int(of[first]), int(of[end - 1]) + 1, int(names[label]))
-                        for first, end, label in spans
-                    ]
         rows = [row for row in rows if _limit(once[row], found[row], unique)]
     return found
+
+
+ENOUGH = 100
+"""Number of problems after which longer ones are searched apart: the steps of a search take time by
+themselves."""
+
+
+def _alike(
+    rows: list[int], problems: Sequence[SpanProblem], once: Sequence[list[int]]
+) -> Iterator[list[int]]:
+    """Yields rows to search together, with as many labels that occur at most once, and of similar
+    size or few."""
+    some: list[int] = []
+    before = most = 0
+    for row in rows:
+        words, labels, *_ = problems[row]
+        k, n = len(once[row]), len(words)
+        most = max(most, n, len(labels))
+        if some:
+            larger = n.bit_length() > before.bit_length() and len(some) >= ENOUGH
+            full = (len(some) + 1) * n * most > MOST_STATES >> k
+            if larger or full or k > len(once[some[-1]]):
+                yield some
+                some, most = [], max(n, len(labels))
+        some.append(row)
+        before = n
+    if some:
+        yield some
 
 
 def padded(rows: Sequence[Sequence[int] | Array], padding: float = 0) -> Array:
