@@ -71,8 +71,12 @@ class SpanScorer(Prepared):
             return None
         scale, shift = (of.detach() for of in self.layer_norm.parameters())
         steps = (MOST_DEVIATIONS * scale.abs() + shift.abs()).clamp(min=TINY) / (2 * MOST)
-        matrix = IntegerMatrix(self.output.weight.detach() * steps)
-        bias = self.output.bias.detach() + MOST * matrix.of_ones * matrix.scale.squeeze(0)
+        # label 0 has a row of zeros
+        weight, bias = (
+            F.pad(of.detach(), (0, 0) * (of.dim() - 1) + (1, 0)) for of in self.output.parameters()
+        )
+        matrix = IntegerMatrix(weight * steps)
+        bias += MOST * matrix.of_ones * matrix.scale.squeeze(0)
         return RoundedLabels(scale / steps, shift / steps - MOST, matrix, bias)
 
     def forward(self, fenceposts: Tensor) -> Tensor:
@@ -109,16 +113,15 @@ def _rounded_scores(
     factor, shift, matrix, bias = rounded
     starts, ends = centred(starts), centred(ends)
     batch, n_rows, _ = starts.shape
-    scores = starts.new_empty(batch, n_rows * (n_rows - 1) // 2, len(bias) + 1)
-    scores[..., 0] = 0
+    scores = starts.new_empty(batch, n_rows * (n_rows - 1) // 2, len(bias))
     for sentences, widths, spans in _chunks(starts):
         rows = _differences(starts[sentences], ends[sentences], widths)
         rows.div_(_deviations(rows, degrees, inside).add_(added))
         integers = torch.addcmul(shift, rows, factor, out=rows).clamp_(-MOST, MOST).round_()
         integers = integers.flatten(0, 1).to(matrix.dtype)
         sums = matrix.sums(integers, matrix.empty_sums(len(integers))).float()
-        of_labels = torch.addcmul(bias, sums, matrix.scale)
-        scores[sentences, spans, 1:] = of_labels.view(*rows.shape[:2], -1)
+        of_spans = sums.view(*rows.shape[:2], -1)
+        torch.addcmul(bias, of_spans, matrix.scale, out=scores[sentences, spans])
     return scores
 
 
