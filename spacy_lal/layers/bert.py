@@ -173,9 +173,10 @@ class BertLayer(nn.Module):
             mixed = rows.pack(self._mixed([rows.pad(part) for part in projected], there))
         else:
             mixed = torch.empty_like(projected[0])
-            for at in rows.by_length:
-                near = None if there is None else there[..., : at.shape[1], : at.shape[1]]
-                mixed[at] = self._mixed([part[at] for part in projected], near)
+            for at, length in rows.by_length:
+                near = None if there is None else there[..., :length, :length]
+                parts = [part[at].unflatten(0, (-1, length)) for part in projected]
+                mixed[at] = self._mixed(parts, near).flatten(0, 1)
         x = self._add(x, mixed, self.attention["output"])
         return self._add(x, self.activation(self.intermediate["dense"](x)), self.output)
 

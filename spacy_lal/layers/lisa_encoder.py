@@ -147,7 +147,7 @@ class SyntacticAttention(nn.Module):
         queries, keys, values = projected.split([own, own, self.n_heads], 1)
         if self.output.prepared():
             mixed = x.new_zeros(batch, n, self.n_heads, self.d_head).transpose(1, 2)
-            for which, upto in runs_of_length(mask):
+            for which, upto in runs_of_length(mask.sum(1)):
                 own_heads = (part[which, :own, :upto] for part in (queries, keys, values))
                 mixed[which, :own, :upto] = F.scaled_dot_product_attention(*own_heads)
                 if syntax is not None:

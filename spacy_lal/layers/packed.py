@@ -17,14 +17,11 @@ class PackedRows:
         self.numbers = mask.flatten().nonzero().squeeze(1)
 
     @cached_property
-    def by_length(self) -> list[Tensor]:
-        """Returns the packed rows [k, l] of the k members of each length l."""
-        ends = self.lengths.cumsum(0)
-        groups = []
-        for length in self.lengths.unique().tolist():
-            last = ends[self.lengths == length]
-            groups.append(last.unsqueeze(1) + torch.arange(-length, 0, device=last.device))
-        return groups
+    def by_length(self) -> list[tuple[slice, int]]:
+        """Returns the packed rows of neighbours of the same length, and that length."""
+        ends = [0, *self.lengths.cumsum(0).tolist()]
+        runs = runs_of_length(self.lengths)
+        return [(slice(ends[of.start], ends[of.stop]), length) for of, length in runs]
 
     def pack(self, padded: Tensor) -> Tensor:
         return padded.flatten(0, 1).index_select(0, self.numbers)
@@ -40,10 +37,10 @@ def rows_of(mask: Tensor, *, training: bool) -> PackedRows | None:
     return None if training or bool(mask.all()) else PackedRows(mask)
 
 
-def runs_of_length(mask: Tensor) -> Iterator[tuple[slice, int]]:
-    """Yields the rows of neighbours with as many words in the mask [B, n], and that number."""
+def runs_of_length(lengths: Tensor) -> Iterator[tuple[slice, int]]:
+    """Yields the members of neighbours of the same length [B], and that length."""
     first = 0
-    lengths, counts = torch.unique_consecutive(mask.sum(1), return_counts=True)
-    for length, count in zip(lengths.tolist(), counts.tolist(), strict=True):
+    of_runs, counts = torch.unique_consecutive(lengths, return_counts=True)
+    for length, count in zip(of_runs.tolist(), counts.tolist(), strict=True):
         yield slice(first, first + count), length
         first += count
