@@ -156,6 +156,8 @@ def with_one_layer(nlp: Language) -> dict[str, Any]:
     """Return the config of the pipeline whose LISA has one BiLSTM layer."""
     config = nlp.config.copy()
     parser, roles = (config["components"][name]["model"] for name in (PARSER, ROLES))
+    if roles["input_encoder"] is None:
+        raise ValueError(f"{ROLES} has no BiLSTM: its input_encoder is null")
     roles["input_encoder"] |= {"depth": 1, "tag_depth": 0}
     parser["prediction"] = roles["prediction"] = "int8"
     return dict(config)

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy
 from spacy.attrs import IS_SPACE, SENT_START
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc, SpanGroup, Token
 
 from ..annotations.escapes import plain_doc
 from ..trees.tree import LabelledSpan
@@ -58,6 +58,22 @@ def in_words(spans: Iterable[LabelledSpan], sentence: Sentence) -> list[Labelled
         for i, j, (_, _, label) in zip(starts, ends, inside, strict=True)
         if i < j
     ]
+
+
+def places_of(group: SpanGroup) -> numpy.ndarray:
+    """Returns the starts and ends [K,2] of a group's spans, by their starts."""
+    found = numpy.array([(span.start, span.end) for span in group], dtype=numpy.int64)
+    found = found.reshape(-1, 2)
+    return found[found[:, 0].argsort(kind="stable")]
+
+
+def within(spans: numpy.ndarray, sentence: Sentence) -> numpy.ndarray:
+    """Returns what `in_words` does, without labels, of `places_of`: one look at each span of a Doc
+    for all of its sentences."""
+    first, last = numpy.searchsorted(spans[:, 0], [sentence.start, sentence.end])
+    own = spans[first:last]
+    found = numpy.searchsorted(sentence.words, own[own[:, 1] <= sentence.end])
+    return found[found[:, 0] < found[:, 1]]
 
 
 def heads_in_words(heads: numpy.ndarray, sentence: Sentence) -> numpy.ndarray:

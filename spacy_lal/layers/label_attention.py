@@ -105,6 +105,7 @@ class Merged(NamedTuple):
     contexts: list[Tensor]
     """V_h, proj and reduce_proj in one, of each part [H,d_proj,d_part]: for constant queries."""
     rounded: RoundedQueries | None = None
+    """What averages rows in 8-bit predictions."""
 
 
 class LabelAttention(PartitionedSelfAttention, Prepared):

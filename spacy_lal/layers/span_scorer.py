@@ -72,10 +72,8 @@ class SpanScorer(Prepared):
         scale, shift = (of.detach() for of in self.layer_norm.parameters())
         steps = (MOST_DEVIATIONS * scale.abs() + shift.abs()).clamp(min=TINY) / (2 * MOST)
         # label 0 has a row of zeros
-        weight, bias = (
-            F.pad(of.detach(), (0, 0) * (of.dim() - 1) + (1, 0)) for of in self.output.parameters()
-        )
-        matrix = IntegerMatrix(weight * steps)
+        matrix = IntegerMatrix(F.pad(self.output.weight.detach() * steps, (0, 0, 1, 0)))
+        bias = F.pad(self.output.bias.detach(), (1, 0))
         bias += MOST * matrix.of_ones * matrix.scale.squeeze(0)
         return RoundedLabels(scale / steps, shift / steps - MOST, matrix, bias)
 

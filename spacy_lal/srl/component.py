@@ -11,14 +11,14 @@ import torch
 from spacy.attrs import DEP
 from spacy.language import Language
 from spacy.scorer import Scorer
-from spacy.tokens import Doc, SpanGroup
+from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from thinc.model import set_dropout_rate
 
 from ..annotations.constituents import CONSTITUENTS_KEY
 from ..annotations.frames import FRAMES_KEY, PREDICATE, FrameSpans, get_frames, set_frames
 from ..batching.batches import SentenceBatch, differentiate
-from ..batching.sentences import Sentence, heads_in_words
+from ..batching.sentences import Sentence, heads_in_words, places_of, within
 from ..parsing.component import DEFAULT_INPUT, ParserPipe
 from ..parsing.gold_trees import gold_heads, token_heads
 from ..parsing.kept_scores import KEPT, KeptScores
@@ -350,8 +350,10 @@ class LisaSRL(ParserPipe):
         """Return the annotations of each sentence that settings select."""
         strings = self.vocab.strings
         number = {strings.add(relation): k for k, relation in enumerate(self.relations)}
-        heads = [
-            token_heads(doc) if self.overwrite_parser and "heads" in _written(doc) else None
+        earlier = [
+            (token_heads(doc), _numbers(doc, number))
+            if self.overwrite_parser and "heads" in _written(doc)
+            else None
             for doc in docs
         ]
         constituents = [
@@ -361,23 +363,18 @@ class LisaSRL(ParserPipe):
             for doc in docs
         ]
         kept_scores = _kept_scores(docs, sentences)
-        relations = [
-            None if of is None else [number.get(dep, -1) for dep in doc.to_array([DEP]).tolist()]
-            for doc, of in zip(docs, heads, strict=True)
-        ]
-        names = [None if of is None else numpy.array(of, dtype=numpy.int64) for of in relations]
         given = [Given() for _ in sentences]
         for k, sentence in enumerate(sentences):
             d = sentence.doc
             if (doc_predicates := predicates[d]) is not None:
                 given[k] = given[k]._replace(predicates=places(doc_predicates, sentence))
-            if (doc_heads := heads[d]) is not None and (doc_names := names[d]) is not None:
-                of_words = heads_in_words(doc_heads, sentence)
-                own = doc_names[sentence.words]
-                given[k] = given[k]._replace(heads=of_words, relations=own)
+            if (of_doc := earlier[d]) is not None:
+                heads, names = of_doc
+                of_words = heads_in_words(heads, sentence)
+                given[k] = given[k]._replace(heads=of_words, relations=names[sentence.words])
             if (spans := constituents[d]) is not None:
                 given[k] = given[k]._replace(constituents=within(spans, sentence))
-            if (kept := kept_scores[d]) and doc_heads is not None:
+            if (kept := kept_scores[d]) and of_doc is not None:
                 scores = kept.by_words.get((sentence.start, len(sentence.words)))
                 if scores is not None:
                     of_parser = [number.get(strings[r], -1) for r in kept.parser.relations]
@@ -453,19 +450,10 @@ class LisaSRL(ParserPipe):
         return scores
 
 
-def places_of(group: SpanGroup) -> numpy.ndarray:
-    """Return the starts and ends [K,2] of a group's spans, by their starts."""
-    found = numpy.array([(span.start, span.end) for span in group], dtype=numpy.int64)
-    found = found.reshape(-1, 2)
-    return found[found[:, 0].argsort(kind="stable")]
-
-
-def within(spans: numpy.ndarray, sentence: Sentence) -> numpy.ndarray:
-    """Return those of `places_of` that are inside a sentence, by its words, if they have any."""
-    first, last = numpy.searchsorted(spans[:, 0], [sentence.start, sentence.end])
-    own = spans[first:last]
-    found = numpy.searchsorted(sentence.words, own[own[:, 1] <= sentence.end])
-    return found[found[:, 0] < found[:, 1]]
+def _numbers(doc: Doc, number: dict[int, int]) -> numpy.ndarray:
+    """Return the number of each token's relation, -1 for one that has none."""
+    names = doc.to_array([DEP]).tolist()
+    return numpy.array([number.get(name, -1) for name in names], dtype=numpy.int64)
 
 
 def _kept_scores(docs: list[Doc], sentences: list[Sentence]) -> list[KeptScores | None]:
