@@ -15,7 +15,7 @@ from thinc.types import Floats2d
 
 from .shim import no_docs
 
-WORDS_AT_ONCE = 4000
+WORDS_AT_ONCE = 1000
 """Words that a tagger of spaCy's reads at one time in prediction, in whole Docs."""
 
 

@@ -10,10 +10,11 @@
 import contextlib
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 from pathlib import Path
-from typing import Any, Self, cast
+from threading import Lock
+from typing import Any, Literal, Self, cast
 
 import safetensors.torch
 import torch
@@ -33,12 +34,14 @@ from torch.overrides import TorchFunctionMode
 
 from ..layers.dropout import set_dropout
 from ..layers.precision import Precision, bfloat16_products
-from ..layers.prepared import prepare
+from ..layers.prepared import Packed, Prepared, prepare, sleepers
 from ..layers.settings import Settings
 from .weights import MODEL, WEIGHTS, Header, parts_of, read_weights
 
 NO_PARAMETERS = "this model has no parameters yet: call nlp.initialize() or load trained weights"
 """Message of the error of a network that is not built yet."""
+_PREPARING = Lock()
+"""Threads that share a module may begin to predict at once."""
 PREDICTING = ("prediction", "max_batch_spans")
 """Attributes of models that the config sets and no weight depends on."""
 
@@ -68,7 +71,7 @@ class TorchShim(Shim):
         self.header: Header | None = None
         self._weights_elsewhere = False
         self._frozen: set[str] = set()
-        self._prepared: Precision | None = None
+        self._prepared: Precision | Literal["asleep"] | None = None
         self._first: nn.Parameter | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -146,9 +149,10 @@ class TorchShim(Shim):
 
     def _prepare(self, prediction: Precision | None) -> None:
         """Readies weights for predictions with such products, or, before they change, for none."""
-        if self._prepared != prediction:
-            prepare(self.module, prediction)
-            self._prepared = prediction
+        with _PREPARING:
+            if self._prepared != prediction:
+                prepare(self.module, prediction)
+                self._prepared = prediction
 
     def finish_update(self, optimizer: Optimizer) -> None:
         self._prepare(None)
@@ -194,9 +198,9 @@ class TorchShim(Shim):
     @contextlib.contextmanager
     def use_params(self, params: dict[tuple[int, str], Any]) -> Iterator[None]:
         """Lends the module other values, such as the optimizer's averages."""
+        self._prepare(None)
         parameters = {} if self._model is None else dict(self._model.named_parameters())
         own = {n: p.data for n, p in parameters.items() if (self.id, n) in params}
-        self._prepare(None)
         for name, values in own.items():
             lent = xp2torch(params[(self.id, name)], device=values.device)
             parameters[name].data = lent.reshape(values.shape)
@@ -216,13 +220,17 @@ class TorchShim(Shim):
         """Returns the module's parameters by name; none before it is built."""
         if self._model is None:
             return {}
-        return {name: t.detach().contiguous() for name, t in self._model.state_dict().items()}
+        tensors = {name: t.detach() for name, t in self._model.state_dict().items()}
+        for name, (part, own_name) in sleepers(self._model).items():
+            if own_name in part.asleep:
+                tensors[name] = part.asleep[own_name].unpacked()
+        return {name: t.contiguous() for name, t in tensors.items()}
 
-    def load(self, header: Header, tensors: dict[str, Tensor]) -> None:
+    def load(self, header: Header, tensors: Mapping[str, Tensor | Packed]) -> None:
         """Builds the module from its header with these parameters, which become its own. Raises
         ValueError if they do not fit or are not finite, before the module takes memory."""
         try:
-            _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
+            _check_sizes(header, max(LEAST, sum(t.shape.numel() for t in tensors.values())))
             # a damaged header may specify endless layers; some tensors are made twice
             with torch.device("meta"), WithoutFirstValues(2 * len(tensors)):
                 module = self._build(header)
@@ -239,11 +247,22 @@ class TorchShim(Shim):
                     f"{have.get(name, 'missing')}, and should be {want.get(name, 'left out')}"
                 )
         device = get_torch_default_device()
-        # integers of 32 bits would lose some as float32
-        own = {
-            name: t.to(device, torch.float32 if t.is_floating_point() else t.dtype).contiguous()
-            for name, t in tensors.items()
-        }
+        may_sleep = sleepers(module) if device.type == "cpu" else {}
+        asleep: dict[Prepared, dict[str, Packed]] = {}
+        own: dict[str, Tensor] = {}
+        for name, tensor in tensors.items():
+            if isinstance(tensor, Packed):
+                _check_finite(name, tensor.scale)
+                if name in may_sleep:
+                    part, own_name = may_sleep[name]
+                    asleep.setdefault(part, {})[own_name] = tensor
+                    own[name] = torch.empty(()).expand(tensor.shape)
+                    continue
+                tensor = tensor.unpacked()
+            # integers of 32 bits would lose some as float32
+            dtype = torch.float32 if tensor.is_floating_point() else tensor.dtype
+            own[name] = tensor.to(device, dtype).contiguous()
+            _check_finite(name, own[name])
         # not copied: they are the module's only memory
         module.eval().load_state_dict(own, assign=True)
         # such as the numbers of positions
@@ -252,11 +271,10 @@ class TorchShim(Shim):
             for name in not_stored:
                 owner, _, buffer = name.rpartition(".")
                 setattr(module.get_submodule(owner), buffer, fresh[name].to(device))
-        for name, tensor in module.state_dict().items():
-            # values are finite if their sum is, which is a faster test
-            if not tensor.float().sum().isfinite() and not tensor.isfinite().all():
-                raise ValueError(f"{name} has values that are not finite")
         self._own(header, module)
+        for part, packed in asleep.items():
+            part.sleep(packed)
+            self._prepared = "asleep"
 
     def to_bytes(self) -> bytes:
         if self._model is None or self._weights_elsewhere:
@@ -307,6 +325,12 @@ def _float32(output: Any) -> Any:
         values = map(_float32, output)
         return output._make(values) if hasattr(output, "_make") else tuple(values)
     return output.float() if isinstance(output, Tensor) else output
+
+
+def _check_finite(name: str, tensor: Tensor) -> None:
+    # values are finite if their sum is, which is a faster test
+    if not tensor.float().sum().isfinite() and not tensor.isfinite().all():
+        raise ValueError(f"{name} has values that are not finite")
 
 
 LEAST = 1_000_000
@@ -465,7 +489,7 @@ def load_weights(model: Model, path: Path) -> None:
                 f"the file has the weights of {len(headers)} modules, but the model has "
                 f"{len(shims)}"
             )
-        module_tensors: list[dict[str, Tensor]] = [{} for _ in headers]
+        module_tensors: list[dict[str, Tensor | Packed]] = [{} for _ in headers]
         for name, tensor in tensors.items():
             number, _, own_name = name.partition(".")
             if number not in map(str, range(len(headers))):

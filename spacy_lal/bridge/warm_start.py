@@ -12,6 +12,7 @@ from thinc.api import Model, PyTorchShim, Shim
 from torch import Tensor, nn
 
 from ..annotations.grammar_errors import ERROR, type_of
+from ..layers.prepared import awake
 from ..layers.role_paths import path_rows
 from .shim import TorchShim, torch_shims
 from .weights import Header
@@ -76,11 +77,13 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
     embedded = max(_embedding_widths(model) & _embedding_widths(source), default=0)
     shared = next((shim for node, shim in torch_shims(source) if node.name == SHARED), None)
     for mine, theirs in _pairs(model, source):
-        have = {} if theirs is None else dict(theirs._model.named_parameters())
+        have: dict[str, Tensor] = {}
+        if theirs is not None:
+            have |= awake(theirs._model).named_parameters()
         # one with layers above the shared ones has other word vectors
         if theirs is not None and shared not in (None, theirs) and not any(_layers(theirs._model)):
-            have |= _own_layers(mine._model, shared.module)
-        for name, parameter in mine._model.named_parameters():
+            have |= _own_layers(mine._model, awake(shared.module))
+        for name, parameter in awake(mine._model).named_parameters():
             total += parameter.numel()
             if name in have:
                 given = have[name].data.to(parameter.device)
@@ -127,8 +130,8 @@ def mean_weights(model: Model, again: Model, begun: Model, share: float = 0.5) -
     counts = take_weights(again, begun)
     with torch.no_grad():
         for (_, mine), (_, theirs) in zip(torch_shims(model), torch_shims(again), strict=True):
-            others = dict(theirs.module.named_parameters())
-            for name, parameter in mine.module.named_parameters():
+            others = dict(awake(theirs.module).named_parameters())
+            for name, parameter in awake(mine.module).named_parameters():
                 parameter.data.lerp_(others[name].data, share)
     return counts
 

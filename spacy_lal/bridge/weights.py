@@ -10,6 +10,8 @@ import srsly
 import torch
 from torch import Tensor
 
+from ..layers.prepared import Packed
+
 Header = dict[str, Any]
 """A module's sizes and vocabularies, as JSON."""
 
@@ -44,7 +46,7 @@ def is_weights(data: Any) -> bool:
         return False
 
 
-def read_weights(data: bytes, *more: bytes) -> tuple[list[Header], dict[str, Tensor]]:
+def read_weights(data: bytes, *more: bytes) -> tuple[list[Header], dict[str, Tensor | Packed]]:
     """Returns headers and tensors of safetensors data, whose first part has the headers. Raises
     ValueError if a part is damaged."""
     try:
@@ -54,10 +56,8 @@ def read_weights(data: bytes, *more: bytes) -> tuple[list[Header], dict[str, Ten
         headers = json.loads(metadata(data)["headers"])
         if not (isinstance(headers, list) and all(isinstance(h, dict) for h in headers)):
             raise ValueError("the headers of the weights must be a list of JSON objects")
-        for name in [name for name in tensors if name.endswith(SCALE)]:
-            rows = name.removesuffix(SCALE)
-            tensors[rows] = tensors[rows].float() * tensors.pop(name)
-        return headers, tensors
+        scales = {n.removesuffix(SCALE): tensors.pop(n) for n in list(tensors) if n.endswith(SCALE)}
+        return headers, tensors | {name: Packed(tensors[name], scales[name]) for name in scales}
     except Exception as err:  # JSON nested too deep is a RecursionError, and so on
         raise ValueError(f"damaged, or no weights of this package: {err}") from err
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from ..layers.bert import Bert
+from ..layers.prepared import awake
 from .word_pieces import PieceBatch
 
 RECORD = numpy.dtype([("key", "S32"), ("at", "<i8")])
@@ -93,7 +94,7 @@ class KeptStates:
 def _checksum(transformer: Bert) -> int:
     """Returns a checksum of the frozen parameters."""
     checksum = 0
-    for _, parameter in sorted(transformer.named_parameters()):
+    for _, parameter in sorted(awake(transformer).named_parameters()):
         if not parameter.requires_grad:
             values = parameter.detach().cpu().contiguous().view(-1).view(torch.uint8)
             checksum = zlib.crc32(values.numpy().tobytes(), checksum)

@@ -66,6 +66,9 @@ class BiLSTM(Prepared):
         layers = zip(self.ahead, self.back, strict=True) if precision == "int8" else ()
         return [RoundedLayer(*cast(tuple[nn.LSTM, nn.LSTM], pair)) for pair in layers]
 
+    def unread(self) -> list[str]:
+        return [name for name, _ in self.named_parameters()]
+
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         return [x, *self.states(x, lengths)][-1]
 

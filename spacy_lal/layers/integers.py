@@ -126,6 +126,9 @@ class Linear(nn.Linear, Prepared):
         """Returns the rounded weights, for such products."""
         return IntegerMatrix(self.weight, self.most) if precision == "int8" else None
 
+    def unread(self) -> tuple[str]:
+        return ("weight",)
+
     def forward(self, x: Tensor) -> Tensor:
         return products([self], x)[0]
 

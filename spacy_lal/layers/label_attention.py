@@ -194,6 +194,11 @@ class LabelAttention(PartitionedSelfAttention, Prepared):
             return Merged(queries.double(), reduce, wide, rounded)
         return Merged(queries, reduce, contexts)
 
+    def unread(self) -> list[str]:
+        if self.query_matrix or self.combine == "project":
+            return []
+        return [name for name, _ in self.named_parameters() if name.startswith(("w_", "proj"))]
+
     def _reduced_contexts(self, x: Tensor, mask: Tensor) -> Tensor:
         """Returns one context a head [B,H,1,d_proj], or, of matrix queries, one a row."""
         if self.query_matrix or self.residual_dropout.active:

@@ -26,6 +26,7 @@ from thinc.util import to_numpy
 from torch import Tensor, nn
 
 from ..formats.files import whole_file
+from ..layers.prepared import awake
 
 T = TypeVar("T")
 RandomState = dict[str, Any]
@@ -207,7 +208,7 @@ def read_weights(nlp: Language, exclude: Collection[str]) -> tuple[dict[str, Ten
             if node.has_grad(name):
                 graded.append(f"{place}/{name}")
     for place, _, module in _modules(nlp, exclude):
-        for name, tensor in module.state_dict(keep_vars=True).items():
+        for name, tensor in awake(module).state_dict(keep_vars=True).items():
             tensors[f"{place}/{name}"] = tensor
             if tensor.grad is not None:
                 graded.append(f"{place}/{name}")
