@@ -19,14 +19,15 @@ _ABBREVIATED = (
 ABBREVIATED = frozenset(_ABBREVIATED.split())
 """Words before a dot that needn't end a sentence."""
 _NAMES = """
-monday tuesday wednesday thursday friday saturday sunday january february april june july september
-october november december christmas africa african america american americans arabic asia asian
-australia australian austria brazil brazilian britain british bulgarian canada canadian czech
-dutch egypt egyptian england english europe european finnish france french german germany greece
-greek hungarian iceland icelandic india indian indonesia indonesian iran iraq ireland irish israel
-italian italy japan japanese korea korean london malaysia mexican mexico moscow norway norwegian
-paris poland portugal portuguese romanian russia russian russians scotland scottish spain spanish
-sweden swedish swiss switzerland taiwan thai thailand ukraine ukrainian vietnam vietnamese facebook
+monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays
+fridays saturdays sundays january february april june july september october november december
+christmas africa african america american americans arabic asia asian australia australian austria
+brazil brazilian britain british bulgarian canada canadian czech dutch egypt egyptian england
+english europe european finnish france french german germany greece greek hungarian iceland
+icelandic india indian indonesia indonesian iran iraq ireland irish israel italian italy japan
+japanese korea korean london malaysia mexican mexico moscow norway norwegian paris poland portugal
+portuguese romanian russia russian russians scotland scottish spain spanish sweden swedish swiss
+switzerland taiwan thai thailand ukraine ukrainian vietnam vietnamese facebook
 """
 NAMES = frozenset(_NAMES.split())
 """Names, and words made of names, that are no other words: no "turkey", "march" or "polish"."""

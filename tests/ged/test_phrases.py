@@ -10,6 +10,32 @@ from spacy_lal.ged.phrases import english_phrases, wrong_phrases
 
 NLP = spacy.blank("en")
 PAIRS = """
+He drove too [fastly|fast]. I do not agree [about|with] this opinion.
+They are [loosing|losing] their way, and it is far [of|from] my house, which is next [of|to] the park.
+I [listened|heard] a loud noise. He [learned|taught] me how to swim, which made me [disappoint|disappointed].
+I am writing [you|to you] about a job, and I saw it [on|in] your advertisement.
+They have the [possibility|opportunity] to choose, so they will [be always|always be] glad.
+[In our days|Nowadays] it is hard. [Further more|Furthermore], it is late.
+Our [travel|trip] was nice.
+[I and my brother|My brother and I] left.
+[According to my opinion|In my opinion] he does n't know [nothing|anything].
+He stays [in|at] home and swims three times [in|a] week, but goes there [by|on] foot.
+It is neither too hot [or|nor] cold. She succeeded [to find|?] it.
+They arrived [to|at] the station. In our town there [has|is] a market.
+It was higher [from|than] in May. We spend much money [to|on] food.
+If I [would have|had] known it, we stay, but if they [would know|?] it, we go.
+The soup tastes very [well|good].
+She looks so [beautifully|beautiful], and I [very|really] like it.
+My brother and I [was|were] there, and we waited [during|for] a long time.
+A friend of mine, [which|who] lives here, felt sorry [to|for] him.
+We [passed|spent] two weeks at a farm. The film [speaks|talks] about love.
+We read it [in|on] your website [at|on] the third day.
+They answer all [complains|complaints] [by|in] the right way.
+He speaks Greek and Polish [fluent|fluently]. I would be grateful if you [will|would] help.
+At the beginning [was|it was] very hard, and we saw that the door [it|] was open.
+In the city [it|there] is a lot of traffic; these are machines which doctors use [them|] in spring.
+The [costumers|customers] are right. It was a [suprise|surprise].
+He acts really [good|well], and they sleep.
 She has [went|gone] home.
 They had never [saw|seen] it, and we have n't [wrote|written].
 Have you ever [drove|driven] a bus?
@@ -279,7 +305,7 @@ I look forward to hearing [you|from you] soon.
 It was very [exiting|exciting], and I was so [exited|excited] about it on the [worse|worst] day.
 He is exiting the room.
 I wear [cloths|clothes] of a [cloth|clothes] shop.
-We met near a [sport|sports] centre with all [kind|kinds] of things.
+We met near a sport centre with all [kind|kinds] of things.
 He is twenty [year|years] old. Have you any [complains|complaints]? I wait for your [replay|reply].
 I [will|would] like to know it. I want to [complaint|complain], and I [use|used] to live here.
 All [this|these] are mine, and [this|these] two rooms are big. This two-day trip is short.
