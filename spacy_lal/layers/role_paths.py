@@ -55,17 +55,17 @@ def dependency_paths(heads: Tensor, sentences: Tensor, predicates: Tensor) -> De
     over = [predicates.unsqueeze(1)]
     for _ in range(MAX_DOWN):
         over.append(sentence_heads.gather(1, over[-1]))
-    up = torch.full_like(above[0], MAX_UP + 1)
-    down = torch.full_like(up, MAX_DOWN + 1)
-    branch = torch.full_like(up, -1)
-    # the lowest last, which overwrites those above it
-    for steps_down in reversed(range(MAX_DOWN + 1)):
-        for steps_up in reversed(range(MAX_UP + 1)):
-            met = above[steps_up] == over[steps_down]
-            up = up.masked_fill(met, steps_up)
-            down = down.masked_fill(met, steps_down)
-            before = above[steps_up - 1] if steps_up else torch.full_like(up, -1)
-            branch = torch.where(met, before, branch)
+    ways = torch.stack(above)
+    met = ways == torch.stack(over).unsqueeze(1)
+    # the lowest way that meets, else the one behind the last
+    number = torch.arange(met.shape[0] * met.shape[1], device=heads.device, dtype=torch.uint8)
+    numbers = number.view(*met.shape[:2], 1, 1).where(met, len(number))
+    first = numbers.flatten(0, 1).amin(0).long()
+    down, up = first // len(ways), first % len(ways)
+    far = first == len(number)
+    before = ways.gather(0, (up - 1).clamp(min=0).unsqueeze(0)).squeeze(0)
+    branch = before.masked_fill(far | (up == 0), -1)
+    up, down = up.masked_fill(far, MAX_UP + 1), down.masked_fill(far, MAX_DOWN + 1)
     return DependencyPaths(up, down, branch)
 
 

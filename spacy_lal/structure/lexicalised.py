@@ -32,6 +32,8 @@ from .chart import chart_length, own_spans, root_positions, span_position, width
 
 BLOCK = 1 << 19
 """Numbers in the sums of one operation, which fit the cache."""
+FEW = 1 << 13
+"""Least numbers in sums that PyTorch is faster with."""
 TABLE = 1 << 24
 """Numbers in the tables of sentences decoded together."""
 
@@ -81,7 +83,8 @@ def best_joint_tree(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: T
         either = torch.maximum(one, other)
         whole = root_positions(one, lengths[rows])
         either[whole] = one[whole]
-        tables = _tables(one, either, of_words)
+        values = (of.cpu().numpy() for of in (one, either, of_words))
+        tables = _tables(*values)
         found = _trace(*tables, of_words, lengths[rows], one > other)
         best.score[rows], best.spans[charts], best.labelled[charts] = found[:3]
         best.heads[rows, :longest] = found.heads
@@ -100,17 +103,20 @@ def _blocks(lengths: list[int]) -> list[list[int]]:
     return blocks
 
 
-def _tables(constituent: Tensor, either: Tensor, arcs: Tensor) -> tuple[Tensor, Tensor]:
+def _tables(constituent: Floats, either: Floats, arcs: Floats) -> tuple[Floats, Floats]:
     """Returns T twice, so that both children of a width are slices.
 
     left[w, b, i, r]: the span of width w that starts at i, head r words after i;
     right[n-w, b, j, r]: the span of width w that ends at j, head n-r words before j.
     Heads run in a circle: those outside the span (i, j) are the n-w words from j on, modulo n.
+    In NumPy, as of few sentences each operation is small: PyTorch takes longer to begin one.
     """
     size, n = arcs.shape[:2]
-    left = arcs.new_empty(n + 1, size, n, n)
-    right = arcs.new_empty(n, size, n + 1, n)
-    words = torch.cat([arcs[..., 1:], arcs[..., 1:]], -1)
+    left = np.empty((n + 1, size, n, n), arcs.dtype)
+    right = np.empty((n, size, n + 1, n), arcs.dtype)
+    words = np.concatenate([arcs[..., 1:], arcs[..., 1:]], -1)
+    step = words.itemsize
+    strides = 2 * n * step, 2 * n * n * step, (2 * n + 1) * step, step
     for width in range(1, n + 1):
         at, starts = width_offset(n, width), n + 1 - width
         here = slice(at, at + starts)
@@ -120,48 +126,48 @@ def _tables(constituent: Tensor, either: Tensor, arcs: Tensor) -> tuple[Tensor, 
                 right[n - width + 1 :, :, width:, n - width :],
             )
         else:
-            comp = arcs.new_zeros(size, n, 1)
+            comp = np.zeros((size, n, 1), arcs.dtype)
         inside = comp + either[:, here, None]
         left[width, :, :starts, :width] = inside
         if width == n:
             break
         right[n - width, :, width:, n - width :] = inside
         # the span's words as dependents of the words around it: [width, B, starts, n-width]
-        around = words.as_strided(
-            (width, size, starts, n - width), (2 * n, 2 * n * n, 2 * n + 1, 1), width
-        )
-        outside = _best_sums(comp.permute(2, 0, 1).unsqueeze(-1), around)
+        shape = width, size, starts, n - width
+        around: Floats = np.ndarray(shape, words.dtype, words, width * step, strides)
+        outside = _best_sums(comp.transpose(2, 0, 1)[..., None], around)
         outside += (either if width == 1 else constituent)[:, here, None]
         left[width, :, :starts, width:] = outside
         right[n - width, :, width:, : n - width] = outside
     return left, right
 
 
-def _best_sums(first: Tensor, second: Tensor) -> Tensor:
+def _best_sums(first: Floats, second: Floats) -> Floats:
     k, size, starts, heads = *first.shape[:3], second.shape[3]
+    if k * size * starts * heads < FEW:
+        return (first + second).max(0)
     block = min(starts, max(1, BLOCK // (k * size * heads)))
-    best = first.new_empty(size, starts, heads)
+    best = np.empty((size, starts, heads), first.dtype)
+    ones, others, bests = map(torch.from_numpy, (first, second, best))
     for at in range(0, starts, block):
-        one, other = first[:, :, at : at + block], second[:, :, at : at + block]
+        one, other = ones[:, :, at : at + block], others[:, :, at : at + block]
         # as rows of one length, whatever the strides: the maximum runs over whole rows
-        sums = torch.add(one, other, out=first.new_empty(k, *other.shape[1:]))
-        torch.amax(sums, 0, out=best[:, at : at + block])
+        sums = torch.add(one, other, out=one.new_empty(k, *other.shape[1:]))
+        torch.amax(sums, 0, out=bests[:, at : at + block])
     return best
 
 
 # what is not written of the tables, and not chosen, may be anything
 @np.errstate(invalid="ignore", over="ignore")
 def _trace(
-    left: Tensor, right: Tensor, arcs: Tensor, lengths: Tensor, labelled: Tensor
+    of_left: Floats, of_right: Floats, arcs: Tensor, lengths: Tensor, labelled: Tensor
 ) -> JointTree:
     """Walks down from the roots, all nodes of one depth at a time.
 
     Finding a node's split and its dependent's head again is O(n), so no choices are stored.
-    labelled: [B, S], True where a node that may be empty is a constituent. In NumPy: the arrays are
-    small, and PyTorch takes longer to begin an operation.
+    labelled: [B, S], True where a node that may be empty is a constituent.
     """
-    tables = (table.cpu().numpy() for table in (left, right, arcs, lengths))
-    of_left, of_right, of_arcs, widths = tables
+    of_arcs, widths = (of.cpu().numpy() for of in (arcs, lengths))
     n = of_arcs.shape[1]
     splits, offsets = np.arange(1, n)[:, None], np.arange(n)
 
