@@ -114,7 +114,7 @@ def _tables(constituent: Floats, either: Floats, arcs: Floats) -> tuple[Floats, 
     size, n = arcs.shape[:2]
     left = np.empty((n + 1, size, n, n), arcs.dtype)
     right = np.empty((n, size, n + 1, n), arcs.dtype)
-    words = np.concatenate([arcs[..., 1:], arcs[..., 1:]], -1)
+    words = np.ascontiguousarray(np.concatenate([arcs[..., 1:], arcs[..., 1:]], -1))
     step = words.itemsize
     strides = 2 * n * step, 2 * n * n * step, (2 * n + 1) * step, step
     for width in range(1, n + 1):

@@ -297,6 +297,18 @@ def test_blocks_of_a_batch(monkeypatch):
         assert torch.equal(ours, theirs)
 
 
+@pytest.mark.parametrize("few", [0, 1 << 30])
+def test_both_libraries_add_up_the_same(monkeypatch, few):
+    """With arcs in another order of memory, too."""
+    scores, sizes = random_scores(12, batch=3, dtype=torch.float32), torch.tensor([12, 7, 11])
+    expected = best_joint_tree(*scores, sizes)
+    monkeypatch.setattr(lexicalised, "FEW", few)
+    turned = scores[2].transpose(1, 2).contiguous().transpose(1, 2)
+    for arcs in (scores[2], turned):
+        for ours, theirs in zip(best_joint_tree(*scores[:2], arcs, sizes), expected, strict=True):
+            assert torch.equal(ours, theirs)
+
+
 def test_empty_batch():
     tree = best_joint_tree(*random_scores(3, batch=0), torch.zeros(0, dtype=torch.long))
     assert [x.shape for x in tree] == [(0,), (0, 6), (0, 6), (0, 3)]
