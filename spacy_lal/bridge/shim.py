@@ -41,7 +41,7 @@ from .weights import MODEL, WEIGHTS, Header, parts_of, read_weights
 NO_PARAMETERS = "this model has no parameters yet: call nlp.initialize() or load trained weights"
 """Message of the error of a network that is not built yet."""
 _PREPARING = Lock()
-"""Threads that share a module may begin to predict at once."""
+"""Held while weights are prepared: threads that share a module may begin to predict at once."""
 PREDICTING = ("prediction", "max_batch_spans")
 """Attributes of models that the config sets and no weight depends on."""
 
@@ -71,6 +71,7 @@ class TorchShim(Shim):
         self.header: Header | None = None
         self._weights_elsewhere = False
         self._frozen: set[str] = set()
+        # "asleep": weights have been read, and nothing is made of them yet
         self._prepared: Precision | Literal["asleep"] | None = None
         self._first: nn.Parameter | None = None
 
@@ -252,7 +253,7 @@ class TorchShim(Shim):
         own: dict[str, Tensor] = {}
         for name, tensor in tensors.items():
             if isinstance(tensor, Packed):
-                _check_finite(name, tensor.scale)
+                tensor.check(name)
                 if name in may_sleep:
                     part, own_name = may_sleep[name]
                     asleep.setdefault(part, {})[own_name] = tensor

@@ -47,8 +47,8 @@ def is_weights(data: Any) -> bool:
 
 
 def read_weights(data: bytes, *more: bytes) -> tuple[list[Header], dict[str, Tensor | Packed]]:
-    """Returns headers and tensors of safetensors data, whose first part has the headers. Raises
-    ValueError if a part is damaged."""
+    """Returns headers and tensors of safetensors data, those in 8 bits with their scales. The first
+    part has the headers. Raises ValueError if a part is damaged."""
     try:
         tensors: dict[str, Tensor] = {}
         for part in (data, *more):
@@ -56,8 +56,11 @@ def read_weights(data: bytes, *more: bytes) -> tuple[list[Header], dict[str, Ten
         headers = json.loads(metadata(data)["headers"])
         if not (isinstance(headers, list) and all(isinstance(h, dict) for h in headers)):
             raise ValueError("the headers of the weights must be a list of JSON objects")
-        scales = {n.removesuffix(SCALE): tensors.pop(n) for n in list(tensors) if n.endswith(SCALE)}
-        return headers, tensors | {name: Packed(tensors[name], scales[name]) for name in scales}
+        packed: dict[str, Tensor | Packed] = {}
+        for name in [name for name in tensors if name.endswith(SCALE)]:
+            rows = name.removesuffix(SCALE)
+            packed[rows] = Packed(tensors.pop(rows), tensors.pop(name).float())
+        return headers, packed | tensors
     except Exception as err:  # JSON nested too deep is a RecursionError, and so on
         raise ValueError(f"damaged, or no weights of this package: {err}") from err
 

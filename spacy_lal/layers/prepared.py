@@ -23,24 +23,34 @@ class Packed(NamedTuple):
     def unpacked(self) -> Tensor:
         return self.values.float() * self.scale
 
+    def check(self, name: str) -> None:
+        """Raises ValueError, naming the weight, if it can't be unpacked."""
+        sizes = *self.values.shape[:-1], 1
+        if self.values.dtype != torch.int8 or self.scale.shape != sizes:
+            raise ValueError(f"{name} has other values or scales than 8-bit weights have")
+        if not (self.scale.abs() * 128).isfinite().all():
+            raise ValueError(f"{name} has values that are not finite")
+
 
 class Prepared(nn.Module):
     """A module that keeps what its predictions make of its weights, until these change.
 
-    Weights that were read from 8 bits, and that its 8-bit predictions don't read themselves, may
-    sleep: a quarter of the memory holds them, and whoever wants them wakes them.
+    Weights that are stored in 8 bits are asleep while no computation reads them: memory holds the 8
+    bits, and the parameter is NaN. Training, gradients and other products wake them. Code that
+    reads or changes parameters in another way calls `awake` first.
     """
 
     kept: Any = None
     asleep: Mapping[str, Packed] = MappingProxyType({})
-    """Weights by name, of this module or one in it."""
+    """What is asleep, by the name of the parameter in this module."""
 
     def made(self, precision: Precision) -> Any:
         """Returns what predictions with such products make of the weights."""
         raise NotImplementedError
 
     def unread(self) -> Iterable[str]:
-        """Returns the names of the weights that 8-bit predictions read only in `made`."""
+        """Returns the names of the parameters, of this module or one in it, that no 8-bit
+        prediction reads, but for `made`."""
         return ()
 
     def prepared(self) -> Any:
@@ -52,35 +62,44 @@ class Prepared(nn.Module):
         return self.kept
 
     def sleep(self, packed: Mapping[str, Packed]) -> None:
-        """Gives the memory of these weights back. To read them now is to read NaN."""
-        self.asleep = packed
+        """Frees the memory of these parameters."""
+        self.asleep = dict(packed)
         for name, weight in packed.items():
             nothing = torch.full((), torch.nan).expand(weight.shape)
             self.get_parameter(name).data = nothing
 
+    def wake(self) -> None:
+        """Undoes `sleep`."""
+        self._unpack()
+        self.asleep = {}
+
     @torch.inference_mode(False)
-    def wake(self) -> Mapping[str, Packed]:
-        """Undoes `sleep`; returns what was asleep."""
-        packed, self.asleep = self.asleep, MappingProxyType({})
-        for name, weight in packed.items():
+    def _unpack(self) -> None:
+        for name, weight in self.asleep.items():
             self.get_parameter(name).data = weight.unpacked()
-        return packed
 
 
 def prepare(module: nn.Module, precision: Precision | None) -> None:
-    """Makes all parts of a module keep what predictions with such products need, or forget it."""
+    """Makes all parts of a module keep what predictions with such products need, or forget it. With
+    8-bit products, what was asleep goes on sleeping."""
     # kept for explanations, too, which have gradients
     with torch.inference_mode(False), torch.no_grad():
-        for part in module.modules():
-            if isinstance(part, Prepared):
-                packed = part.wake()
-                part.kept = None if precision is None else part.made(precision)
-                if precision == "int8":
-                    part.sleep(packed)
+        for part in _parts(module):
+            # one after another: all weights at once would take all the memory again
+            read = _parts(part)
+            for of in read:
+                of._unpack()
+            part.kept = None if precision is None else part.made(precision)
+            for of in read:
+                of.sleep(of.asleep) if precision == "int8" else of.wake()
+
+
+def _parts(module: nn.Module) -> list[Prepared]:
+    return [part for part in module.modules() if isinstance(part, Prepared)]
 
 
 def sleepers(module: nn.Module) -> dict[str, tuple[Prepared, str]]:
-    """Returns the weights that may sleep by their names in a module: part and name in it."""
+    """Returns the parameters that may sleep by their names in a module: part and name in it."""
     return {
         f"{prefix}.{name}" if prefix else name: (part, name)
         for prefix, part in module.named_modules()
@@ -90,8 +109,7 @@ def sleepers(module: nn.Module) -> dict[str, tuple[Prepared, str]]:
 
 
 def awake(module: nn.Module) -> nn.Module:
-    """Wakes all weights of a module, for whoever reads or changes them; returns the module."""
-    for part in module.modules():
-        if isinstance(part, Prepared):
-            part.wake()
+    """Wakes all weights of a module; returns the module."""
+    for part in _parts(module):
+        part.wake()
     return module

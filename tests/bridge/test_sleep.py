@@ -1,10 +1,11 @@
-"""Weights that were stored in 8 bits sleep while predictions with rounded ones don't read them.
+"""Weights that are stored in 8 bits are asleep while no computation reads them.
 
 The truth is a twin: the same weights, unpacked by hand, in a pipeline that has float32 on disk.
 """
 
 from __future__ import annotations
 
+import copy
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from spacy_lal.bridge.shim import TorchShim, torch_shim, torch_shims
 from spacy_lal.bridge.warm_start import take_weights
 from spacy_lal.bridge.weights import SCALE, WEIGHTS, store_as, to_int8
 from spacy_lal.interpret import explain
+from spacy_lal.layers.prepared import awake
 from tests.pipeline.contract import annotations, copy_of, same
 from tests.pipeline.toy import examples
 
@@ -80,7 +82,7 @@ def test_they_take_less_memory_until_a_training_wants_them(
     assert resident(nlp) == whole
 
 
-def test_whoever_reads_them_wakes_none_or_all(pair: tuple[Language, Language]) -> None:
+def test_saving_leaves_them_asleep(pair: tuple[Language, Language]) -> None:
     nlp, twin = pair
     for _ in range(2):  # before the first prediction, and after
         mine, theirs = shim_of(nlp).tensors(), shim_of(twin).tensors()
@@ -149,15 +151,32 @@ def test_threads_begin_at_once(folders: tuple[Path, Path]) -> None:
         assert all(numpy.array_equal(scores, expected) for scores in found)
 
 
-def test_damaged_scales_are_refused(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    nlp = spacy.load(folders[0])
-    nlp.to_disk(tmp_path / "nlp")
+def test_copies_of_a_module_have_them(pair: tuple[Language, Language]) -> None:
+    nlp, twin = pair
+    scores_of(nlp)
+    module = copy.deepcopy(shim_of(nlp).module)
+    found, expected = (awake(of).state_dict() for of in (module, shim_of(twin).module))
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+DAMAGE = {
+    "endless": lambda values, scale: (values, scale.fill_(torch.inf)),
+    "too large": lambda values, scale: (values, scale.fill_(3e38)),
+    "of another shape": lambda values, scale: (values, scale.flatten()),
+    "of other numbers": lambda values, scale: (values.half(), scale),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damaged_ones_are_refused(folders: tuple[Path, Path], tmp_path: Path, kind: str) -> None:
+    spacy.load(folders[0]).to_disk(tmp_path / "nlp")
     store_as(tmp_path / "nlp" / PIPE, to_int8)
     path = tmp_path / "nlp" / PIPE / WEIGHTS
     tensors = safetensors.torch.load(path.read_bytes())
     header = safetensors.torch.safe_open(path, "pt").metadata()
-    name = next(name for name in tensors if name.endswith(SCALE))
-    tensors[name][0] = torch.inf
+    name = next(name for name in tensors if name.endswith(SCALE)).removesuffix(SCALE)
+    damaged = DAMAGE[kind](tensors[name], tensors[name + SCALE])
+    tensors[name], tensors[name + SCALE] = damaged
     path.write_bytes(safetensors.torch.save(tensors, header))
-    with pytest.raises(ValueError, match=f"{name.removesuffix(SCALE)[2:]} has values"):
+    with pytest.raises(ValueError, match=f"{WEIGHTS}: {name[2:]} has "):
         spacy.load(tmp_path / "nlp")

@@ -11,31 +11,32 @@ from spacy_lal.ged.phrases import english_phrases, wrong_phrases
 NLP = spacy.blank("en")
 PAIRS = """
 He drove too [fastly|fast]. I do not agree [about|with] this opinion.
-They are [loosing|losing] their way, and it is far [of|from] my house, which is next [of|to] the park.
-I [listened|heard] a loud noise. He [learned|taught] me how to swim, which made me [disappoint|disappointed].
+They are [loosing|losing] their way, and it is far [of|from] my house, next [of|to] the park.
+I [listened|heard] a loud noise. He [learned|taught] me how to swim.
+It made me [disappoint|disappointed].
 I am writing [you|to you] about a job, and I saw it [on|in] your advertisement.
 They have the [possibility|opportunity] to choose, so they will [be always|always be] glad.
 [In our days|Nowadays] it is hard. [Further more|Furthermore], it is late.
 Our [travel|trip] was nice.
 [I and my brother|My brother and I] left.
 [According to my opinion|In my opinion] he does n't know [nothing|anything].
-He stays [in|at] home and swims three times [in|a] week, but goes there [by|on] foot.
+He stays [in|at] home because he swims three times [in|a] week, but goes there [by|on] foot.
 It is neither too hot [or|nor] cold. She succeeded [to find|?] it.
 They arrived [to|at] the station. In our town there [has|is] a market.
 It was higher [from|than] in May. We spend much money [to|on] food.
 If I [would have|had] known it, we stay, but if they [would know|?] it, we go.
 The soup tastes very [well|good].
-She looks so [beautifully|beautiful], and I [very|really] like it.
+I [very|really] like her, and she looks so [beautifully|beautiful].
 My brother and I [was|were] there, and we waited [during|for] a long time.
-A friend of mine, [which|who] lives here, felt sorry [to|for] him.
-We [passed|spent] two weeks at a farm. The film [speaks|talks] about love.
+A friend of mine [which|who] lives here felt sorry [to|for] him.
+We [passed|spent] two weeks at a farm.
 We read it [in|on] your website [at|on] the third day.
-They answer all [complains|complaints] [by|in] the right way.
+They answer your [complains|complaints].
 He speaks Greek and Polish [fluent|fluently]. I would be grateful if you [will|would] help.
-At the beginning [was|it was] very hard, and we saw that the door [it|] was open.
+At the beginning [was|it was] very hard, and we saw that the door [it|] was broken.
 In the city [it|there] is a lot of traffic; these are machines which doctors use [them|] in spring.
-The [costumers|customers] are right. It was a [suprise|surprise].
-He acts really [good|well], and they sleep.
+They have [costumer|customer] care. It was a [suprise|surprise].
+He acts really [good|well].
 She has [went|gone] home.
 They had never [saw|seen] it, and we have n't [wrote|written].
 Have you ever [drove|driven] a bus?
@@ -398,6 +399,14 @@ How [many|much] does it cost? Tell me what time [will you|you will] arrive.
 I will [make|have] a big party for my birthday.
 """
 RIGHT = """
+Today is a good day to start. The report says that travel is expensive.
+The king let loose his hounds. The costumer who made the dress won.
+He could not smell or taste well. We begin with the best way to do it.
+I am sorry to the families. He is a friend of mine, which is why I called him.
+I am interested in your website. It's a lot of people. The view was better from my window.
+Please comment on your advertisement before Friday. They are in home and auto insurance.
+Samples were collected twice on day 3. She looked nervously, because he was late.
+He said that the state it was in was poor. Children learn good and bad habits.
 His house is bigger than my old one. The man who their parents adored left. How long was the time?
 It is a book very interesting people read. The reason, because it rains, is this. Is it you?
 Whenever it is the first time, I visit them. They felt tired and fell asleep. He won the price war.
