@@ -227,11 +227,17 @@ def _conjuncts(word: Token, head: Token) -> list[Token]:
 def _phrase(word: Token, head: Token) -> Span:
     """Return a noun's phrase, without the clause of `head` inside; of a predicate, what stands
     behind its subject, copula and negation."""
-    if word == head:
+    after, before = 0, []
+    copulas = children(word, "copula")
+    if word == head or copulas:
         ends = (c.right_edge.i + 1 for c in word.lefts if c.dep_ in _E["apart"] or _negates(c))
-        return phrase_of(word, after=max(ends, default=0))
-    before = head.left_edge.i if word.i < head.i and word.is_ancestor(head) else None
-    return phrase_of(word, before=before)
+        after = max(ends, default=0)
+        # "What is your name?"
+        behind = [*copulas, *children(word, "subject")] if copulas else []
+        before += [child.left_edge.i for child in behind if child.i > word.i]
+    if word.i < head.i and word.is_ancestor(head):
+        before.append(head.left_edge.i)
+    return phrase_of(word, after=after, before=min(before, default=None))
 
 
 def _preposition(word: Token) -> Span | None:

@@ -218,7 +218,11 @@ def check_listeners(model: Model, docs: list[Doc]) -> None:
     # doc_cleaner leaves None
     tensors = [doc.tensor for doc in docs if len(doc)]
     if any(tensor is None or not tensor.size for tensor in tensors):
-        raise ValueError(f"{listens}has not read the Doc. Put it before the component; or, {alone}")
+        raise ValueError(
+            f"{listens}has not read the Doc, or a later component, such as 'lal_empty_tensor' or "
+            f"'doc_cleaner', has emptied doc.tensor. Put it before the component, and that behind; "
+            f"or, {alone}"
+        )
     width = waiting[0].get_dim("nO")
     for tensor in tensors:
         if tensor.shape[-1] != width:

@@ -1,6 +1,7 @@
 """What a detector of English errors leaves alone: names, rare words, the words of others, groups
 with a plural verb, subjunctives, commas of taste, fixed phrases, how letters begin and end."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -47,11 +48,27 @@ LINKS = frozenset(["and", "because", "but", "or", "so"])
 ORDER = frozenset(["firstly", "secondly", "thirdly", "lastly"])
 """Adverbs that need no other form."""
 _FIXED = """
-be that as it may, come what may, far be it, had it not been, hardly had, if need be, needs washing,
-scarcely had, so be it, there being, wants washing
+be that as it may, brb, come what may, far be it, had it not been, hardly had, idk, if need be,
+needs washing, scarcely had, so be it, there being, wants washing, were it not
 """
 FIXED = tuple(tuple(phrase.split()) for phrase in _FIXED.split(","))
 """Phrases that are right, however odd."""
+_RIGHT = r"""
+(am|is|are|was|were|be|been|being|get|gets|got|getting|become|became|'s|'m|'re) (not |n't )?(so |very |quite )?used to [a-z]+ing
+remember(s|ed)? to [a-z]+(?<!ing)(?<!ed)
+prefer(s|red)? [a-z]+ing ([a-z]+ )?to [a-z]+ing
+object(s|ed)? to [a-z]+ing
+(study|studies|studied|studying|read|practise|practises) law
+the (poor|homeless|sick|elderly|rich|unemployed|blind|deaf|disabled) (need|have|want|are|were|get|live|deserve)
+(are|were) all tall
+(arrive|arrives|arrived|come|came) on time
+were (i|he|she|it|we|they|you) [^\n?]*? would
+off (i|we|you|they|she|he) (go|goes|went)
+in (came|went|walked|ran) (the|a|an|my|his|her)
+(in|on|at|under|behind|near) the [a-z]+ (stood|hung|lay|sat) (a|an|the)
+"""  # noqa: E501
+RIGHT = re.compile(rf"(?<![^ \n])(?:{'|'.join(_RIGHT.strip().splitlines())})(?= )")
+"""Patterns of such phrases, over words in small letters with a space behind each."""
 CLOSES = frozenset(["faithfully", "sincerely", "truly"])
 """Words behind "Yours"."""
 SUSPECT = 0.1
@@ -74,7 +91,8 @@ def leave_alone(
 
     words: of a Doc. starts: where its sentences begin.
     """
-    wrong[[*closing_words(words), *fixed_words(words)]] = 0.0
+    right = *closing_words(words), *fixed_words(words), *right_words(words, starts)
+    wrong[list(right)] = 0.0
     for i, type in right_types(words, starts):
         wrong[i, suggest.of_type.get(type, [])] = 0.0
     spelling = suggest.of_type.get(SPELLING, [])
@@ -135,6 +153,15 @@ def closing_words(words: Sequence[str]) -> list[int]:
     """Return the words of "Yours sincerely"."""
     ends = (i for i, word in enumerate(words) if i and word.lower() in CLOSES)
     return [k for i in ends if words[i - 1].lower() == "yours" for k in (i - 1, i)]
+
+
+def right_words(words: Sequence[str], starts: Sequence[int]) -> Iterator[int]:
+    """Yield the words of `RIGHT` phrases."""
+    for begin, end in pairwise([*starts, len(words)]):
+        text = "".join(f"{word.lower()} " for word in words[begin:end])
+        for found in RIGHT.finditer(text):
+            first, last = (text.count(" ", 0, at) for at in found.span())
+            yield from range(begin + first, begin + last + 1)
 
 
 def fixed_words(words: Sequence[str]) -> list[int]:

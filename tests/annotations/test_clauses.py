@@ -238,6 +238,33 @@ def test_predicates_of_be() -> None:
     ]
 
 
+def test_question_words_as_predicates() -> None:
+    """What stands behind them, subject and verb, is not theirs."""
+    name = doc_of(
+        """
+        What WP  0 ROOT
+        is   VBZ 1 cop
+        your PRP$ 4 nmod:poss
+        name NN  1 nsubj
+        ?    .   1 punct
+        """
+    )
+    said = doc_of(
+        """
+        That DT  3 nsubj
+        's   VBZ 3 cop
+        what WP  0 ROOT
+        I    PRP 5 nsubj
+        said VBD 3 acl:relcl
+        .    .   3 punct
+        """
+    )
+    assert [str(triple) for doc in (name, said) for triple in doc._.triples] == [
+        "your name | is | What",
+        "That | 's | what I said",
+    ]
+
+
 def test_docs_that_cannot_be_read() -> None:
     bare = Doc(Vocab(), words=["They", "sat"])
     for view in ("clauses", "triples"):

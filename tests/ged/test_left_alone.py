@@ -12,6 +12,7 @@ from spacy_lal.ged.left_alone import (
     leave_alone,
     quoted_words,
     right_types,
+    right_words,
     unknown_names,
     words_at_names,
 )
@@ -62,6 +63,27 @@ def test_fixed_phrases() -> None:
     words = text.split()
     found = " ".join(words[i] for i in sorted(fixed_words(words)))
     assert found == "Hardly had come what may hardly had"
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("She 's used to getting up .", "'s used to getting"),
+        ("I am used to get up .", ""),
+        ("Remember to lock it . Remember to locking it .", "Remember to lock"),
+        ("I prefer reading to watching TV .", "prefer reading to watching"),
+        ("They object to paying .", "object to paying"),
+        ("She studies law , and the poor need help .", "studies law the poor need"),
+        ("They are all tall . He arrived on time .", "are all tall arrived on time"),
+        ("Were he here , he would help . Were he here ?", "Were he here , he would"),
+        ("Off we go ! In came the cat .", "Off we go In came the"),
+        ("In the corner stood a lamp .", "In the corner stood a"),
+    ],
+)
+def test_right_phrases(text: str, right: str) -> None:
+    words = text.split()
+    starts = [0, *(i + 1 for i, word in enumerate(words[:-1]) if word in ".!?")]
+    assert " ".join(words[i] for i in right_words(words, starts)) == right
 
 
 def test_quotations() -> None:
