@@ -32,7 +32,10 @@ def correct(
         Path | None, typer.Argument(help="The file to write; the terminal without it.")
     ] = None,
     format: Annotated[
-        Written, typer.Option(help="Corrected text, the text with [-changes-]{+marked+}, or M2.")
+        Written,
+        typer.Option(
+            help="Corrected text, the text with [-changes-]{+marked+}, or M2 without empty lines."
+        ),
     ] = Written.text,
     likely: Annotated[
         float, typer.Option(min=0, max=1, help="Least probability of a correction; M2 has all.")
@@ -51,7 +54,8 @@ def correct(
         check_outputs([output], [text])
         if rounds > 1 and format != "text":
             raise ValueError(f"--rounds {rounds} is for --format text: edits are of one round")
-        lines = read_text(text).removesuffix("\n").split("\n")
+        read = read_text(text)
+        lines = read.removesuffix("\n").split("\n") if read else []
         nlp = load(model, threads, gpu_id)
 
         def docs(lines: list[str]) -> Iterator[Doc]:

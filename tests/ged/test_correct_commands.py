@@ -60,6 +60,12 @@ def test_corrected_lines(files: Path) -> None:
     assert (files / "out").read_text() == diff
 
 
+def test_an_empty_file_stays_empty(files: Path) -> None:
+    (files / "empty.txt").touch()
+    for format in ("text", "diff", "m2"):
+        assert run("correct", "some", files / "empty.txt", "--format", format) == (0, "")
+
+
 def test_tokenised_text_keeps_its_spaces(files: Path) -> None:
     text = files / "tokens.txt"
     text.write_text("He go to school .\nIt is n't very .\n")
