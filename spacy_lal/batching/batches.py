@@ -220,8 +220,7 @@ def check_listeners(model: Model, docs: list[Doc]) -> None:
     if any(tensor is None or not tensor.size for tensor in tensors):
         raise ValueError(
             f"{listens}has not read the Doc, or a later component, such as 'lal_empty_tensor' or "
-            f"'doc_cleaner', has emptied doc.tensor. Put it before the component, and that behind; "
-            f"or, {alone}"
+            f"'doc_cleaner', has emptied doc.tensor. Put the component between them; or, {alone}"
         )
     width = waiting[0].get_dim("nO")
     for tensor in tensors:

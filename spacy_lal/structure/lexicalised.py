@@ -70,7 +70,8 @@ def best_joint_tree(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: T
     of no constituent; arcs: [B, n, n+1], `arcs[b, d, h]` is the score of head h (0 the root, k word
     k) for word d+1; lengths: words of each sentence [B], 1..n. -inf excludes.
 
-    Ties: a span is empty where it may be; the shortest left child and the first head win.
+    Ties: a span is empty where it may be; the shortest left child and the first head win. The
+    search runs on the CPU.
     """
     lengths = lengths.to(arcs.device)
     best = JointTree.none(constituent, arcs)

@@ -23,6 +23,7 @@ from spacy_lal.bridge.warm_start import take_weights
 from spacy_lal.bridge.weights import SCALE, WEIGHTS, store_as, to_int8
 from spacy_lal.interpret import explain
 from spacy_lal.layers.prepared import awake
+from spacy_lal.training.checkpoint import read_weights
 from tests.pipeline.contract import annotations, copy_of, same
 from tests.pipeline.toy import examples
 
@@ -140,6 +141,12 @@ def test_another_model_takes_them(pair: tuple[Language, Language]) -> None:
     take_weights(new.get_pipe(PIPE).model, nlp.get_pipe(PIPE).model)
     mine, theirs = shim_of(new).tensors(), shim_of(twin).tensors()
     assert all(torch.equal(mine[name], theirs[name]) for name in mine)
+
+
+def test_a_checkpoint_has_them(pair: tuple[Language, Language]) -> None:
+    found, expected = (read_weights(nlp, ())[0] for nlp in pair)
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
 
 
 def test_threads_begin_at_once(folders: tuple[Path, Path]) -> None:
