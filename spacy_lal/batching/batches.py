@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy
 import torch
+import torch.nn.functional as F
 from spacy.pipeline.tok2vec import Tok2VecListener
 from spacy.tokens import Doc
 from thinc.api import Model
@@ -285,11 +286,13 @@ def batches_read_ahead(
     read: Callable[[Tensor, Steps], ReadWords | None],
 ) -> Iterator[tuple[list[int], Tensor, Tensor, ReadWords | None]]:
     """Yields `padded_batches` with what a network reads of words without padding (see
-    `unpadded_batches`); None where it reads padded batches alone."""
+    `unpadded_batches`), in the place of their vectors, which then have no features; None where it
+    reads padded batches alone."""
     for group, first, lengths in unpadded_batches(sentences):
         words = vectors.of([sentences[k] for k in group])
         found = read(words, steps_of(first, lengths))
         cost = STEP_COST if found is None else 0
+        words = words if found is None else words.new_empty(len(words), 0)
         for batch in batch_by_spans(lengths.tolist(), max_spans, cost):
             own = lengths[batch]
             # padding repeats a sentence's first word
@@ -298,7 +301,7 @@ def batches_read_ahead(
             at = at.to(words.device)
             members = [group[k] for k in batch]
             there = None if found is None else found.at(at)
-            yield members, own.to(words.device), words[at], there
+            yield members, own.to(words.device), F.embedding(at, words), there
 
 
 def score_sentences(

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 
 import numpy
 import torch
+import torch.nn.functional as F
 from spacy.attrs import ORTH
 from spacy.tokens import Doc
 from thinc.api import Model
@@ -18,6 +19,8 @@ from torch.nn.utils.rnn import pad_sequence
 from ..bridge.shim import Output, TorchShim, rows_of_docs, torch_shim, torch_shims
 from ..bridge.weights import Header
 from ..layers.bilstm import CharLSTM
+from ..layers.precision import Precision
+from ..layers.prepared import Prepared
 from ..layers.settings import Settings, with_settings_of
 from ..trees.brackets import STRAIGHT_QUOTES, plain_word
 
@@ -133,6 +136,22 @@ class WordAffixSettings(EmbeddingSettings):
         return WordAffixEmbedding(header["vocabulary"], self)
 
 
+class Table(nn.Embedding, Prepared):
+    """Rows by number. Those that are stored in 8 bits stay so, and are unpacked one by one."""
+
+    def made(self, precision: Precision) -> None:
+        return None
+
+    def unread(self) -> list[str]:
+        return ["weight"]
+
+    def forward(self, ids: Tensor) -> Tensor:
+        packed = self.asleep.get("weight")
+        if packed is None:
+            return super().forward(ids)
+        return F.embedding(ids, packed.values) * F.embedding(ids, packed.scale)
+
+
 class WordAffixEmbedding(WordEmbedding):
     """Rows of one table per feature, side by side.
 
@@ -147,8 +166,7 @@ class WordAffixEmbedding(WordEmbedding):
         others = len(vocabulary) - 1
         widths = [settings.word_width, *[settings.affix_width] * others]
         self.tables = nn.ModuleList(
-            nn.Embedding(len(values) + 1, width)
-            for values, width in zip(vocabulary, widths, strict=True)
+            Table(len(values) + 1, width) for values, width in zip(vocabulary, widths, strict=True)
         )
         for table in self.tables:
             nn.init.normal_(cast(nn.Embedding, table).weight, std=0.3)
@@ -172,7 +190,7 @@ class WordAffixEmbedding(WordEmbedding):
             keep = torch.tensor(self.keep, device=ids.device).expand(ids.shape)
             ids = ids * torch.bernoulli(keep).long()
         rows = torch.cat([table(ids[:, k]) for k, table in enumerate(self.tables)], -1)
-        return rows if self.training else rows[which]
+        return rows if self.training else F.embedding(which, rows)
 
 
 @with_settings_of(WordAffixSettings)
@@ -326,5 +344,8 @@ def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train:
     words, which = distinct_words(docs)
     encoded = cast(WordAffixEmbedding | WordCharEmbedding, shim.module).encode(words)
     inputs = [x.to(shim.device) for x in (which, *encoded)]
-    rows = shim.run(*inputs, is_train=is_train, dropout=model.attrs["dropout_rate"])
+    # tables have no products, so those in 8 bits change nothing
+    prediction: Precision = "int8" if isinstance(shim.module, WordAffixEmbedding) else "float32"
+    dropout = model.attrs["dropout_rate"]
+    rows = shim.run(*inputs, is_train=is_train, dropout=dropout, prediction=prediction)
     return rows_of_docs(model, rows, docs)

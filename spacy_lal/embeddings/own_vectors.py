@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import numpy
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from spacy.attrs import ORTH
 from spacy.strings import get_string_id
@@ -117,7 +118,7 @@ class OwnVectors(nn.Module):
         else:
             # or the last bits depend on the number of words, and what is rounded next on those bits
             rows = (vectors.double() @ self.projection.weight.double().T).float()
-        return rows[which]
+        return F.embedding(which, rows)
 
 
 def short_keys(keys: list[int]) -> NDArray[numpy.int32]:

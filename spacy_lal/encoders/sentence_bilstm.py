@@ -151,6 +151,7 @@ def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train:
     return to_rows(model, rows, sizes), backprop
 
 
+@torch.inference_mode()
 def _read_ahead(model: Model, docs: list[Doc]) -> list[Floats2d] | None:
     """Return the features of the Docs' tokens by products without padding, if there are such."""
     if model.attrs["prediction"] != "int8":
@@ -166,5 +167,5 @@ def _read_ahead(model: Model, docs: list[Doc]) -> list[Floats2d] | None:
         if read is None:
             return None
         tokens = numpy.concatenate([first_token[of.doc] + of.words for of in some])
-        rows[torch.from_numpy(tokens)] = features(read)
+        rows.index_copy_(0, torch.from_numpy(tokens), features(read))
     return to_rows(model, rows, [len(doc) for doc in docs])

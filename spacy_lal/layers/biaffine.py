@@ -42,8 +42,7 @@ class RoundedMatrices:
         sums = right.new_empty(len(left), len(self.bias))
         parts = (of.split(CHUNK) for of in (values, scaled, sums))
         for some, of_right, out in zip(*parts, strict=True):
-            products = self.matrix.sums(some, self.matrix.empty_sums(len(some)))
-            products = products.float().view(len(some), *self.bias.shape)
+            products = self.matrix.float_sums(some).view(len(some), *self.bias.shape)
             torch.sum(products.mul_(of_right), -1, out=out)
         of_labels = rows.scale * self.of_labels
         return torch.addmm(sums.mul_(of_labels), right, self.bias.T)
@@ -111,6 +110,9 @@ class Biaffine(Prepared):
             return RoundedMatrices(for_left, lower)
         upper = torch.cat([self.bilinear, self.left.unsqueeze(2)], 2)
         return torch.cat([upper, lower.unsqueeze(1)], 1)
+
+    def unread(self) -> list[str]:
+        return ["bilinear"] if self.rounds else []
 
 
 class FactorisedBiaffine(nn.Module):

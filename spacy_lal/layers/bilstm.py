@@ -8,10 +8,12 @@ import torch
 from torch import Tensor, nn
 
 from .dropout import FeatureDropout
-from .integers import MOST, IntegerMatrix, rounded_rows
+from .integers import MOST, IntegerMatrix, RoundedRows, as_floats, rounded_rows
 from .precision import Precision, bfloat16_products
 from .prepared import Prepared
 
+WORDS_AHEAD = 256
+"""Least words that a layer's gates are made for at one time: their sums stay in the cache."""
 WORDS_AT_ONCE = 256
 """Most words in one batch of characters."""
 CHARACTERS_AT_ONCE = 8192
@@ -125,51 +127,71 @@ class RoundedLayer:
 
     def __call__(self, words: Tensor, steps: Steps) -> Tensor:
         """Words that are in no sequence have states of 0."""
-        rows, scale, _ = rounded_rows(words)
-        rows = rows.to(self.inputs[0].dtype)
-        count = len(steps.ahead)
-        sums = self.inputs[0].empty_sums(2, count)
-        scales = torch.empty(2, count, 1)
-        for matrix, where, of, scale_of in zip(self.inputs, steps[:2], sums, scales, strict=True):
-            matrix.sums(rows[where], of)
-            torch.index_select(scale, 0, where, out=scale_of)
-        states = self._steps(sums, scales, steps.sizes)
-        found = torch.zeros(len(words), 2, self.d_hidden)
+        states = self._states(rounded_rows(words, self.inputs[0].dtype), steps)
+        new = torch.empty if len(steps.ahead) == len(words) else torch.zeros
+        found = new(len(words), 2, self.d_hidden)
         for direction, (where, of) in enumerate(zip(steps[:2], states, strict=True)):
             found[:, direction].index_copy_(0, where, of)
         return found.flatten(1)
 
-    def _steps(self, sums: Tensor, scales: Tensor, sizes: list[int]) -> Tensor:
-        """Returns the states [2, W, d_hidden] from sums [2, W, 4 * d_hidden] of inputs."""
-        d, most = self.d_hidden, sizes[0]
-        states = torch.empty(2, sums.shape[1], d)
-        every = torch.empty(2, 2, most, 4 * d)
+    def _states(self, rows: RoundedRows, steps: Steps) -> Tensor:
+        """Returns the states of words in the order of the steps [2, W, d_hidden]."""
+        d, most = self.d_hidden, steps.sizes[0] if steps.sizes else 0
+        states = torch.empty(2, len(steps.ahead), d)
+        every = torch.empty(2, most, 4 * d)
         of_states = self.states[0].empty_sums(2, most)
         cells, scaled = torch.zeros(2, 2, most, d)
         rounded = torch.empty(2, most, d, dtype=self.states[0].dtype)
-        size = 0
-        of_steps = (part.split(sizes, 1) for part in (sums, scales, states))
-        for step, (of_inputs, scale, state) in enumerate(zip(*of_steps, strict=True)):
-            if sizes[step] != size:
-                size = sizes[step]
-                gates, added, recurrent, cell, space, before = (
-                    part[:, :size] for part in (*every, of_states, cells, scaled, rounded)
-                )
-                let_in, kept, new, opened = gates.split(d, -1)
-                of_both = before.unbind(), recurrent.unbind()
-                directions = list(zip(self.states, *of_both, strict=True))
-            gates.copy_(of_inputs).mul_(scale)
-            torch.addcmul(self.bias, gates, self.input_scale, out=gates)
-            if step:
-                for matrix, of, out in directions:
-                    matrix.sums(of, out)
-                gates.addcmul_(added.copy_(recurrent), self.state_scale)
-            gates.sigmoid_()
-            cell.mul_(kept).addcmul_(let_in, new, value=4).sub_(let_in, alpha=2)
-            torch.sigmoid(cell, out=state)
-            torch.addcmul(torch.neg(opened, out=space), opened, state, value=2, out=state)
-            before.copy_(torch.mul(state, MOST, out=space).round_())
+        size = first = 0
+        for sizes in _groups(steps.sizes):
+            some = slice(first, first + sum(sizes))
+            of_steps = (
+                of.split(sizes, 1) for of in (self._gates(rows, steps, some), states[:, some])
+            )
+            for of_inputs, state in zip(*of_steps, strict=True):
+                if state.shape[1] != size:
+                    size = state.shape[1]
+                    gates, recurrent, cell, space, before = (
+                        part[:, :size] for part in (every, of_states, cells, scaled, rounded)
+                    )
+                    added = recurrent.view(torch.float32)
+                    let_in, kept, new, opened = gates.split(d, -1)
+                    of_both = before.unbind(), recurrent.unbind()
+                    directions = list(zip(self.states, *of_both, strict=True))
+                if first:
+                    for matrix, of, out in directions:
+                        matrix.sums(of, out)
+                    torch.addcmul(of_inputs, added.copy_(recurrent), self.state_scale, out=gates)
+                    gates.sigmoid_()
+                else:
+                    torch.sigmoid(of_inputs, out=gates)
+                cell.mul_(kept).addcmul_(let_in, new, value=4).sub_(let_in, alpha=2)
+                torch.sigmoid(cell, out=state)
+                torch.addcmul(torch.neg(opened, out=space), opened, state, value=2, out=state)
+                before.copy_(torch.mul(state, MOST, out=space).round_())
+                first += size
         return states
+
+    def _gates(self, rows: RoundedRows, steps: Steps, some: slice) -> Tensor:
+        """Returns what the inputs of some words, in the order of the steps, add to the gates
+        [2, n, 4 * d_hidden]."""
+        sums = self.inputs[0].empty_sums(2, some.stop - some.start)
+        scales = []
+        for matrix, where, out in zip(self.inputs, steps[:2], sums, strict=True):
+            matrix.sums(rows.values.index_select(0, where[some]), out)
+            scales.append(rows.scale.index_select(0, where[some]))
+        gates = as_floats(sums).mul_(torch.stack(scales))
+        return torch.addcmul(self.bias, gates, self.input_scale, out=gates)
+
+
+def _groups(sizes: list[int]) -> Iterator[list[int]]:
+    """Yields the sizes of successive steps that have some `WORDS_AHEAD` words together."""
+    first = words = 0
+    for step, size in enumerate(sizes, 1):
+        words += size
+        if words >= WORDS_AHEAD or step == len(sizes):
+            yield sizes[first:step]
+            first, words = step, 0
 
 
 def _initialize(lstm: nn.LSTM) -> None:

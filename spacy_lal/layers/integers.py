@@ -1,8 +1,8 @@
 """Products of 8-bit integers in prediction: numbers are rounded row by row, sums are exact."""
 
 import platform
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import NamedTuple
 
 import torch
@@ -17,6 +17,8 @@ MOST = 127
 MOST_IN_PAIRS = 64
 """Largest of a weight that is exact without VNNI, too: processors then add two products of it and
 of a row's number, which they shift to 1 to 255, in 16 bits."""
+BLOCK = 1 << 17
+"""Numbers in blocks of rows that are rounded together."""
 TINY = 1e-30
 """Least scale, which keeps rows of zeros finite."""
 
@@ -48,9 +50,9 @@ class RoundedRows(NamedTuple):
     """[R]; None: 0."""
 
 
-def rounded_rows(x: Tensor) -> RoundedRows:
-    """Rounds rows [R, d]."""
-    return _rounded(x, MOST)
+def rounded_rows(x: Tensor, dtype: torch.dtype = torch.float32) -> RoundedRows:
+    """Rounds rows [R, d] to numbers of a type."""
+    return _by_blocks(partial(_rounded, most=MOST), x, dtype)
 
 
 def _rounded(x: Tensor, most: int) -> RoundedRows:
@@ -59,17 +61,44 @@ def _rounded(x: Tensor, most: int) -> RoundedRows:
     return RoundedRows((x / scale).round_(), scale)
 
 
-def centred_rows(x: Tensor) -> RoundedRows:
+def centred_rows(x: Tensor, dtype: torch.dtype = torch.float32) -> RoundedRows:
     """Rounds rows [R, d] about the middles of their least and largest numbers."""
+    return _by_blocks(_centred, x, dtype)
+
+
+def _centred(x: Tensor) -> RoundedRows:
     low, high = _range(x)
     middle = (low + high).div_(2)
     scale = (high - low).div_(2).clamp_(min=TINY).div_(MOST)
     return RoundedRows(((x - middle) / scale).round_(), scale, middle.squeeze(1))
 
 
+def _by_blocks(
+    rounding: Callable[[Tensor], RoundedRows], x: Tensor, dtype: torch.dtype
+) -> RoundedRows:
+    """Rounds many rows in blocks, which stay in the cache from one operation to the next."""
+    if x.numel() <= 4 * BLOCK:
+        rows = rounding(x)
+        return rows._replace(values=rows.values.to(dtype))
+    values, size = torch.empty(x.shape, dtype=dtype), max(1, BLOCK // x.shape[1])
+    scales: list[Tensor] = []
+    middles: list[Tensor] = []
+    for some, of_some in zip(x.split(size), values.split(size), strict=True):
+        rows = rounding(some)
+        of_some.copy_(rows.values)
+        scales.append(rows.scale)
+        middles += [] if rows.middle is None else [rows.middle]
+    return RoundedRows(values, torch.cat(scales), torch.cat(middles) if middles else None)
+
+
 def _range(x: Tensor) -> tuple[Tensor, Tensor]:
     """Returns each row's least and largest number [R, 1]; `aminmax` takes eight times as long."""
     return x.amin(1, keepdim=True), x.amax(1, keepdim=True)
+
+
+def as_floats(sums: Tensor) -> Tensor:
+    """Turns sums into float32 numbers in their own memory: fresh memory takes twice as long."""
+    return sums.view(torch.float32).copy_(sums)
 
 
 class IntegerMatrix:
@@ -106,14 +135,20 @@ class IntegerMatrix:
             return torch._int_mm(rows, self.values, out=out)
         return torch.mm(rows, self.values, out=out)
 
+    def float_sums(self, rows: Tensor) -> Tensor:
+        """Returns the sums of products of rounded rows [R, d_in] as float32 numbers [R, d_out]."""
+        return as_floats(self.sums(rows, self.empty_sums(len(rows))))
+
     def product(self, rows: RoundedRows, bias: Tensor | None) -> Tensor:
         """Returns rows [R, d_in] times the weight, plus a bias: [R, d_out], in float32."""
-        sums = self.sums(rows.values.to(self.dtype), self.empty_sums(len(rows.scale))).float()
+        sums = self.float_sums(rows.values.to(self.dtype))
         # the rows' scales first: sums are the same in every batch, and so are these
         sums.mul_(rows.scale)
         if rows.middle is not None:
             sums.addr_(rows.middle, self.of_ones)
-        return sums.mul_(self.scale) if bias is None else torch.addcmul(bias, sums, self.scale)
+        if bias is None:
+            return sums.mul_(self.scale)
+        return torch.addcmul(bias, sums, self.scale, out=sums)
 
 
 class Linear(nn.Linear, Prepared):
@@ -159,8 +194,7 @@ def products(linears: Iterable[nn.Linear], x: Tensor) -> list[Tensor]:
     matrices = [matrix for matrix in prepared if matrix is not None]
     if len(matrices) < len(linears):
         return [F.linear(x, linear.weight, linear.bias) for linear in linears]
-    rows = rounding[0].rounded(x.reshape(-1, x.shape[-1]))
-    rows = rows._replace(values=rows.values.to(matrices[0].dtype))
+    rows = rounding[0].rounded(x.reshape(-1, x.shape[-1]), matrices[0].dtype)
     pairs = zip(linears, matrices, strict=True)
     outputs = [matrix.product(rows, linear.bias) for linear, matrix in pairs]
     return [output.view(*x.shape[:-1], output.shape[1]) for output in outputs]

@@ -239,7 +239,14 @@ class LisaEncoder(nn.Module):
         self.dropout = Dropout(settings.layer_dropout)
 
     def forward(self, x: Tensor, mask: Tensor, governors: Tensor | None = None) -> Encoded:
-        x = F.leaky_relu(self.project(x), 0.1)
+        return self.encode(self.projected(x), mask, governors)
+
+    def projected(self, x: Tensor) -> Tensor:
+        """Returns what the layers read of words [..., d_in], before positions: [..., d]."""
+        return F.leaky_relu(self.project(x), 0.1)
+
+    def encode(self, x: Tensor, mask: Tensor, governors: Tensor | None = None) -> Encoded:
+        """Runs the layers over what is `projected` [B,n,d]."""
         if self.positions:
             x = x + sinusoids(x.shape[1], x.shape[2], x)
         x = self.dropout(x)

@@ -34,9 +34,9 @@ def role_scores(
     factors.right: vectors to add to the words' vectors by predicate.
     """
     predicate_vectors = factors.left[sentences, predicates]
-    word_vectors = factors.right[sentences]
+    word_vectors = factors.right.index_select(0, sentences)
     if added is not None:
-        word_vectors = word_vectors + added
+        word_vectors += added
     weight = factors.weight
     if isinstance(weight, RoundedMatrices):
         label_vectors = weight.of_left(predicate_vectors)

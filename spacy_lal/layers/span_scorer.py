@@ -117,8 +117,7 @@ def _rounded_scores(
         rows.div_(_deviations(rows, degrees, inside).add_(added))
         integers = torch.addcmul(shift, rows, factor, out=rows).clamp_(-MOST, MOST).round_()
         integers = integers.flatten(0, 1).to(matrix.dtype)
-        sums = matrix.sums(integers, matrix.empty_sums(len(integers))).float()
-        of_spans = sums.view(*rows.shape[:2], -1)
+        of_spans = matrix.float_sums(integers).view(*rows.shape[:2], -1)
         torch.addcmul(bias, of_spans, matrix.scale, out=scores[sentences, spans])
     return scores
 

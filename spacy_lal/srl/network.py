@@ -192,8 +192,17 @@ class LisaNetwork(nn.Module):
         self.dropout = FeatureDropout()
 
     def read(self, words: Tensor, steps: Steps) -> ReadWords | None:
-        """Read words ahead, see `TagReader.read`."""
-        return None if self.input_encoder is None else self.input_encoder.read(words, steps)
+        """Return what the encoder's layers read of words, and scores of tags; see
+        `TagReader.read`."""
+        if self.indicator is not None or not self.encoder.project.prepared():
+            return None
+        tags = None
+        if self.input_encoder is not None:
+            read = self.input_encoder.read(words, steps)
+            if read is None:
+                return None
+            words, tags = torch.cat([words, read.states], -1), read.tags
+        return ReadWords(self.encoder.projected(words), tags)
 
     def forward(
         self,
@@ -203,19 +212,23 @@ class LisaNetwork(nn.Module):
         predicates: Tensor | None = None,
         read: ReadWords | None = None,
     ) -> LisaScores:
-        tags = None
-        words = self.dropout(x)
-        if self.input_encoder is not None:
-            rows, tags = self.input_encoder(x, lengths, None, read)
-            # roles depend on word meaning, which a BiLSTM trained for trees may lose
-            words = torch.cat([words, rows[:, 1:-1]], -1)
-        x = words
+        """read: what `read` has found of these words, in the place of x."""
         positions = torch.arange(x.shape[1], device=x.device)
         mask = positions < lengths.unsqueeze(1)
-        if self.indicator is not None and predicates is not None:
-            here = (positions == predicates.unsqueeze(1)).long()
-            x = torch.cat([x, self.indicator(here)], -1)
-        encoded = self.encoder(x, mask, heads)
+        if read is not None:
+            projected, tags = read
+        else:
+            tags = None
+            words = self.dropout(x)
+            if self.input_encoder is not None:
+                rows, tags = self.input_encoder(x, lengths)
+                # roles depend on word meaning, which a BiLSTM trained for trees may lose
+                words = torch.cat([words, rows[:, 1:-1]], -1)
+            if self.indicator is not None and predicates is not None:
+                here = (positions == predicates.unsqueeze(1)).long()
+                words = torch.cat([words, self.indicator(here)], -1)
+            projected = self.encoder.projected(words)
+        encoded = self.encoder.encode(projected, mask, heads)
         hidden = F.leaky_relu(self.tag_hidden(encoded.tagged), 0.1)
         joint = self.joint(self.dropout(hidden))
         roles: LabelFactors = self.roles(encoded.encoded)
@@ -299,7 +312,6 @@ def _forward(
             rows, predicates = _by_predicate([sentences[k] for k in members], inputs.predicates)
             members, predicates = [members[row] for row in rows], predicates.to(x.device)
             lengths, x = lengths[rows], x[rows]
-            read = None if read is None else read.at(torch.tensor(rows))
         if inputs.heads is not None:
             given = [(inputs.heads[sentences[k].doc], sentences[k]) for k in members]
             heads = to_self_loops(padded(x, starmap(heads_in_words, given)))

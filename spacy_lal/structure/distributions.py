@@ -4,6 +4,7 @@
 `TwoStageTrees` choose labels after the tree. Charts [B, S] are packed by width.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
@@ -32,6 +33,9 @@ from .k_best_trees import k_best
 from .lexicalised import joint_values
 from .pruned import best_joint
 
+LEAST = -87.0
+"""Least logarithm of a number that is normal in float32. Processors take ten times as long for
+smaller numbers, and none matters beside 1."""
 WIDER = 2
 """Number of trees ranked per tree wanted, where the search is not by probability."""
 
@@ -176,8 +180,8 @@ class LabelledTrees(Trees):
         if self.group is not None:
             highest = highest.maximum(self.scores[..., self.group])
         highest.clamp_(min=torch.finfo(highest.dtype).min)
-        sums = (self.scores - highest.unsqueeze(-1)).exp_().sum(-1)
-        return BinaryTrees(sums.log_().add_(highest), self.lengths)
+        shares = (self.scores - highest.unsqueeze(-1)).clamp_(min=LEAST).exp_()
+        return BinaryTrees(shares.sum(-1).log_().add_(highest), self.lengths)
 
     @cached_property
     def probable(self) -> Tensor:
@@ -253,7 +257,8 @@ class LabelledTrees(Trees):
         gain = (self.probable - self.nodes.scores).exp() * self.nodes.marginals - threshold
         arcs = None
         if self.arcs is not None:
-            arcs = arc_weight * torch.softmax(mask_padding(self.arcs, self.lengths), -1)
+            arcs = torch.softmax(mask_padding(self.arcs, self.lengths), -1)
+            arcs = F.threshold(arcs, math.exp(LEAST), 0.0).mul_(arc_weight)
         more = None
         if several_heads is not None:
             more = gain.where(gain + threshold > several_heads, 0.0).clamp(min=0)

@@ -61,7 +61,7 @@ def test_no_other_batches_of_similar_sizes_cost_less(
 
 
 def test_words_are_read_ahead_once() -> None:
-    """Each sentence's words, by any groups of them, with what was read of them."""
+    """What was read of each sentence's words comes in their place."""
     sizes = [3, 9, 1, 4, 4, 7, 2]
     sentences = [Sentence(k, 0, n, numpy.arange(n)) for k, n in enumerate(sizes)]
     first = numpy.cumsum([0, *sizes])
@@ -90,5 +90,6 @@ def test_words_are_read_ahead_once() -> None:
         for row, k in enumerate(members):
             n = int(lengths[row])
             assert n == sizes[k]
-            assert words[row, :n, 0].tolist() == list(range(first[k], first[k] + n))
-            assert torch.equal(ahead.states[row], words[row] + 0.5)
+            numbers = range(int(first[k]), int(first[k]) + n)
+            assert ahead.states[row, :n, 0].tolist() == [number + 0.5 for number in numbers]
+        assert words.shape == (*ahead.states.shape[:2], 0)
