@@ -4,6 +4,7 @@ the characters of a word (Lample et al. 2016, Zhang et al. 2020)."""
 from collections.abc import Iterator
 from typing import NamedTuple, cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -34,12 +35,14 @@ class Steps(NamedTuple):
 
 def steps_of(first: Tensor, lengths: Tensor) -> Steps:
     """Returns the steps of sequences by their first words [B] and their lengths [B]."""
-    lengths, order = lengths.sort(descending=True, stable=True)
-    first = first[order]
-    step = torch.arange(int(lengths[0]) if len(lengths) else 0).unsqueeze(1)
-    within = step < lengths
-    ahead, back = (first + step)[within], (first + lengths - 1 - step)[within]
-    return Steps(ahead, back, within.sum(1).tolist())
+    # in NumPy: of few sequences, PyTorch takes longer to begin each operation
+    begin, size = first.numpy(), lengths.numpy()
+    order = np.argsort(-size, kind="stable")
+    begin, size = begin[order], size[order]
+    step = np.arange(size[0] if len(size) else 0)[:, None]
+    within = step < size
+    ahead, back = (begin + step)[within], (begin + size - 1 - step)[within]
+    return Steps(torch.from_numpy(ahead), torch.from_numpy(back), within.sum(1).tolist())
 
 
 class BiLSTM(Prepared):
@@ -124,6 +127,8 @@ class RoundedLayer:
         self.bias = biases * twice
         self.input_scale = torch.stack([matrix.scale for matrix in self.inputs]) * twice
         self.state_scale = torch.stack([matrix.scale / MOST for matrix in self.states]) * twice
+        # as a tensor: to make one of a number takes as long as the product
+        self.most = torch.tensor(float(MOST))
 
     def __call__(self, words: Tensor, steps: Steps) -> Tensor:
         """Words that are in no sequence have states of 0."""
@@ -168,7 +173,7 @@ class RoundedLayer:
                 cell.mul_(kept).addcmul_(let_in, new, value=4).sub_(let_in, alpha=2)
                 torch.sigmoid(cell, out=state)
                 torch.addcmul(torch.neg(opened, out=space), opened, state, value=2, out=state)
-                before.copy_(torch.mul(state, MOST, out=space).round_())
+                before.copy_(torch.mul(state, self.most, out=space).round_())
                 first += size
         return states
 
