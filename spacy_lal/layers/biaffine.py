@@ -21,7 +21,8 @@ class RoundedMatrices:
 
     def __init__(self, for_left: Tensor, bias: Tensor) -> None:
         self.bias = bias.detach()
-        largest = for_left.detach().abs().amax(-1).clamp_(min=TINY)
+        for_left = for_left.detach()
+        largest = torch.maximum(for_left.amax(-1), for_left.amin(-1).neg_()).clamp_(min=TINY)
         self.of_rows = largest.amax(0)
         """[b+1]"""
         self.of_labels = (largest / self.of_rows).amax(1) / MOST_IN_PAIRS

@@ -70,14 +70,14 @@ def _centred(x: Tensor) -> RoundedRows:
     low, high = x.amin(1, keepdim=True), x.amax(1, keepdim=True)
     middle = (low + high).div_(2)
     scale = (high - low).div_(2).clamp_(min=TINY).div_(MOST)
-    return RoundedRows(((x - middle) / scale).round_(), scale, middle.squeeze(1))
+    return RoundedRows((x - middle).div_(scale).round_(), scale, middle.squeeze(1))
 
 
 def _by_blocks(
     rounding: Callable[[Tensor], RoundedRows], x: Tensor, dtype: torch.dtype
 ) -> RoundedRows:
     """Rounds many rows in blocks, which stay in the cache from one operation to the next."""
-    if x.numel() <= 4 * BLOCK:
+    if x.numel() < 4 * BLOCK:
         rows = rounding(x)
         return rows._replace(values=rows.values.to(dtype))
     values, size = torch.empty(x.shape, dtype=dtype), max(1, BLOCK // x.shape[1])
@@ -108,15 +108,20 @@ class IntegerMatrix:
         self, weight: Tensor, most: int = MOST_IN_PAIRS, scale: Tensor | None = None
     ) -> None:
         weight = weight.detach()
-        if scale is None:
-            values, scale, _ = _rounded(weight, most)
-        else:
-            values = (weight / scale).round_()
         self.dtype = torch.int8 if has_integer_products(most) else torch.float32
-        self.values = values.to(self.dtype).T
+        if scale is None:
+            values, scale, _ = _by_blocks(partial(_rounded, most=most), weight, self.dtype)
+        else:
+            values, size = (
+                torch.empty(weight.shape, dtype=self.dtype),
+                max(1, BLOCK // weight.shape[1]),
+            )
+            for out, *some in zip(*(of.split(size) for of in (values, weight, scale)), strict=True):
+                out.copy_(torch.div(*some).round_())
+        self.values = values.T
         self.scale = scale.T.contiguous()
         """[1, d_out]"""
-        self.of_ones = values.sum(1)
+        self.of_ones = values.sum(1).float()
         """[d_out], the sums of the products with ones."""
 
     def empty_sums(self, *sizes: int) -> Tensor:

@@ -21,7 +21,11 @@ class Packed(NamedTuple):
         return self.values.shape
 
     def unpacked(self) -> Tensor:
-        return self.values.float() * self.scale
+        return self.unpacked_to(torch.empty(self.shape))
+
+    def unpacked_to(self, memory: Tensor) -> Tensor:
+        """Unpacks into float32 numbers of this shape."""
+        return memory.copy_(self.values).mul_(self.scale)
 
     def check(self, name: str) -> None:
         """Raises ValueError, naming the weight, if it can't be unpacked."""
@@ -45,7 +49,8 @@ class Prepared(nn.Module):
     """What is asleep, by the name of the parameter in this module."""
 
     def made(self, precision: Precision) -> Any:
-        """Returns what predictions with such products make of the weights."""
+        """Returns what predictions with such products make of the weights. With 8-bit products it
+        shares no memory with those that may sleep."""
         raise NotImplementedError
 
     def unread(self) -> Iterable[str]:
@@ -70,28 +75,41 @@ class Prepared(nn.Module):
 
     def wake(self) -> None:
         """Undoes `sleep`."""
-        self._unpack()
+        with torch.inference_mode(False):
+            for name, weight in self.asleep.items():
+                self.get_parameter(name).data = weight.unpacked()
         self.asleep = {}
-
-    @torch.inference_mode(False)
-    def _unpack(self) -> None:
-        for name, weight in self.asleep.items():
-            self.get_parameter(name).data = weight.unpacked()
 
 
 def prepare(module: nn.Module, precision: Precision | None) -> None:
     """Makes all parts of a module keep what predictions with such products need, or forget it. With
     8-bit products, what was asleep goes on sleeping."""
+    if precision != "int8":
+        awake(module)
+    parts = [_parts(part) for part in _parts(module)]
     # kept for explanations, too, which have gradients
     with torch.inference_mode(False), torch.no_grad():
-        for part in _parts(module):
-            # one after another: all weights at once would take all the memory again
-            read = _parts(part)
-            for of in read:
-                of._unpack()
+        # one after another, in the same memory: all weights at once would take all of it again, and
+        # what is made of each would stand between the pieces of memory that the others leave
+        memory = torch.empty(max(map(_asleep, parts), default=0))
+        for part, *inside in parts:
+            _unpack([part, *inside], memory)
             part.kept = None if precision is None else part.made(precision)
-            for of in read:
-                of.sleep(of.asleep) if precision == "int8" else of.wake()
+            for of in (part, *inside):
+                of.sleep(of.asleep)
+
+
+def _asleep(parts: Iterable[Prepared]) -> int:
+    """Returns the numbers in what is asleep."""
+    return sum(weight.shape.numel() for part in parts for weight in part.asleep.values())
+
+
+def _unpack(parts: Iterable[Prepared], memory: Tensor) -> None:
+    """Gives parameters that are asleep their numbers, until they get others."""
+    for part in parts:
+        for name, weight in part.asleep.items():
+            own, memory = memory.split([weight.shape.numel(), len(memory) - weight.shape.numel()])
+            part.get_parameter(name).data = weight.unpacked_to(own.view(weight.shape))
 
 
 def _parts(module: nn.Module) -> list[Prepared]:

@@ -179,8 +179,8 @@ class LabelledTrees(Trees):
         highest = self.probable.maximum(self.scores[..., 0])
         if self.group is not None:
             highest = highest.maximum(self.scores[..., self.group])
-        highest.clamp_(min=torch.finfo(highest.dtype).min)
-        shares = (self.scores - highest.unsqueeze(-1)).clamp_(min=LEAST).exp_()
+        finite = highest.clamp(min=torch.finfo(highest.dtype).min)
+        shares = (self.scores - finite.unsqueeze(-1)).clamp_(min=LEAST).exp_()
         return BinaryTrees(shares.sum(-1).log_().add_(highest), self.lengths)
 
     @cached_property

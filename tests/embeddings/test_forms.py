@@ -16,11 +16,13 @@ from thinc.api import Model
 from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.embeddings import forms
 from spacy_lal.embeddings.forms import (
+    Table,
     WordAffixSettings,
     WordCharSettings,
     build_word_affix_embed_v1,
     learn_vocabulary,
 )
+from spacy_lal.layers.prepared import Packed, prepare
 from tests.pipeline.toy import TINY, TREES, examples, predicted, tiny_pipeline, train
 
 EMBED = {
@@ -243,3 +245,19 @@ def test_parts_of_compounds() -> None:
 def test_forms_and_shapes(word: str, form: str, shape: str) -> None:
     """Letters of neither case are small ones."""
     assert WordAffixSettings().features(word)[:2] == (form, shape)
+
+
+def test_rows_that_are_stored_in_8_bits() -> None:
+    """Each is read alone; training wakes all."""
+    table, ids = Table(4, 3), torch.tensor([[3, 0], [1, 3]])
+    values = torch.tensor([[1, -2, 3], [127, 0, 1], [5, 5, 5], [-127, 4, 0]], dtype=torch.int8)
+    scale = torch.tensor([[0.5], [2.0], [1.0], [0.25]])
+    rows = [[-31.75, 1, 0], [0.5, -1, 1.5], [254, 0, 2], [-31.75, 1, 0]]
+    wanted = torch.tensor(rows).view(2, 2, 3)
+    table.sleep({"weight": Packed(values, scale)})
+    prepare(table, "int8")
+    assert torch.equal(table(ids), wanted)
+    assert table.weight.isnan().all()
+    prepare(table, None)
+    assert torch.equal(table(ids), wanted)
+    assert torch.equal(table.weight, values * scale)

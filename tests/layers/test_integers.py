@@ -4,7 +4,7 @@ import numpy
 import pytest
 import torch
 
-from spacy_lal.layers import integers
+from spacy_lal.layers import bilstm, integers
 from spacy_lal.layers.bilstm import BiLSTM
 from spacy_lal.layers.integers import IntegerMatrix, Linear, OneSidedLinear, products
 from spacy_lal.layers.prepared import prepare
@@ -122,6 +122,25 @@ def test_nothing_depends_on_the_batch() -> None:
         for row, n in enumerate(lengths.tolist()):
             alone = linear(lstm(x[row : row + 1, :n], lengths[row : row + 1]))
             torch.testing.assert_close(together[row, :n], alone[0], rtol=0, atol=1e-6)
+
+
+@pytest.mark.usefixtures("arithmetic")
+def test_how_much_is_done_at_one_time_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are rounded in blocks, and gates made for some words at one time."""
+    torch.manual_seed(4)
+    layers = [BiLSTM(6, 4, depth=2), Linear(6, 5), OneSidedLinear(6, 3)]
+    x, lengths = torch.randn(5, 9, 6), torch.tensor([9, 1, 4, 4, 8])
+    found = []
+    for block, words in ((1 << 17, 256), (12, 1), (1, 10)):
+        monkeypatch.setattr(integers, "BLOCK", block)
+        monkeypatch.setattr(bilstm, "WORDS_AHEAD", words)
+        for layer in layers:
+            prepare(layer, "int8")
+        with torch.no_grad():
+            states = layers[0](x, lengths)
+            found.append([states, layers[1](x), layers[2](x)])
+    for other in found[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(found[0], other, strict=True))
 
 
 def test_gradients_are_those_of_float32() -> None:

@@ -273,6 +273,14 @@ def test_a_tree_with_heads_takes_constituents_of_several_heads_that_fit_in(case)
     assert more or n < 4
 
 
+def test_labels_far_below_the_best_one_count_for_nothing() -> None:
+    """Sums over labels whose shares are too small for float32; a span that no label allows."""
+    scores = 60 * torch.randn(2, chart_size(4), 40, generator=torch.Generator().manual_seed(5))
+    scores[0, 6] = -torch.inf
+    found = LabelledTrees(scores, torch.tensor([4, 4])).nodes.scores
+    torch.testing.assert_close(found, torch.logsumexp(scores.double(), -1).float())
+
+
 def test_threshold_is_a_probability() -> None:
     with pytest.raises(ValueError, match=r"threshold .* got 1\.5"):
         MinimumBayesRisk(1.5)
