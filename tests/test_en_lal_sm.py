@@ -10,6 +10,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_lal.srl import frame_decoding
 from spacy_lal.training.english_tokens import use_treebank_tokens
 
 pytest.importorskip("en_lal_sm", reason="pip install ./packages/en_lal_sm")
@@ -272,6 +273,29 @@ def test_frames_of_any_text_survive_storage(nlp: Language) -> None:
     assert [frames(doc) for doc in docs] == [frames(nlp(text)) for text in TEXTS]
     for doc in docs:
         assert frames(Doc(nlp.vocab).from_bytes(doc.to_bytes())) == frames(doc)
+
+
+def test_frames_do_not_depend_on_how_many_wait(
+    nlp: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those whose roles need a search wait for others, until they take too much memory."""
+    counts = []
+
+    def counted(unsolved: list[frame_decoding.Unsolved], roles: frame_decoding.RoleDecoder) -> None:
+        counts.append(len(unsolved))
+        solve(unsolved, roles)
+
+    solve = frame_decoding._solve
+    monkeypatch.setattr(frame_decoding, "_solve", counted)
+    text = "of the men who they told to go and I saw her with what I gave them to eat there "
+    texts = [text * k for k in range(1, 12)]
+    found = []
+    for most in (frame_decoding.MOST_UNSOLVED, 0):
+        monkeypatch.setattr(frame_decoding, "MOST_UNSOLVED", most)
+        found.append([frames(doc) for doc in nlp.pipe(texts)])
+    assert found[0] == found[1]
+    once, *several = counts
+    assert once == sum(several) > max(several)
 
 
 def test_probabilities_are_the_scores(nlp: Language) -> None:

@@ -238,15 +238,20 @@ class LisaEncoder(nn.Module):
         )
         self.dropout = Dropout(settings.layer_dropout)
 
-    def forward(self, x: Tensor, mask: Tensor, governors: Tensor | None = None) -> Encoded:
-        return self.encode(self.projected(x), mask, governors)
-
     def projected(self, x: Tensor) -> Tensor:
         """Returns what the layers read of words [..., d_in], before positions: [..., d]."""
         return F.leaky_relu(self.project(x), 0.1)
 
-    def encode(self, x: Tensor, mask: Tensor, governors: Tensor | None = None) -> Encoded:
-        """Runs the layers over what is `projected` [B,n,d]."""
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor,
+        governors: Tensor | None = None,
+        *,
+        is_projected: bool = False,
+    ) -> Encoded:
+        """is_projected: whether x is what `projected` returns [B,n,d]."""
+        x = x if is_projected else self.projected(x)
         if self.positions:
             x = x + sinusoids(x.shape[1], x.shape[2], x)
         x = self.dropout(x)

@@ -365,11 +365,10 @@ def decode_frames(
             for row, frame in zip(rows.tolist(), found, strict=True):
                 parses[batch.members[row]].frames.append(frame)
             unsolved += more
-    solutions = roles.solved([of.problem for of in unsolved])
-    for of_frame, labels in zip(unsolved, solutions, strict=True):
-        sums = _sums(of_frame.log_probs[None], torch.tensor(labels)[None])
-        again = _frame(roles, labels, sums[0].tolist(), of_frame.frame.predicate, of_frame.sure)
-        of_frame.frame.spans, of_frame.frame.scores = again.spans, again.scores
+            if sum(of.log_probs.numel() for of in unsolved) > MOST_UNSOLVED:
+                _solve(unsolved, roles)
+                unsolved = []
+    _solve(unsolved, roles)
     return parses
 
 
@@ -381,6 +380,19 @@ class Unsolved(NamedTuple):
     problem: Problem
     log_probs: Tensor
     sure: float
+
+
+MOST_UNSOLVED = 1 << 23
+"""Numbers of unsolved frames that wait for those of other batches."""
+
+
+def _solve(unsolved: Sequence[Unsolved], roles: RoleDecoder) -> None:
+    """Finds the labels of frames."""
+    solutions = roles.solved([of.problem for of in unsolved])
+    for of_frame, labels in zip(unsolved, solutions, strict=True):
+        sums = _sums(of_frame.log_probs[None], torch.tensor(labels)[None])
+        again = _frame(roles, labels, sums[0].tolist(), of_frame.frame.predicate, of_frame.sure)
+        of_frame.frame.spans, of_frame.frame.scores = again.spans, again.scores
 
 
 @lru_cache(maxsize=8)

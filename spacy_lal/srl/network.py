@@ -215,10 +215,10 @@ class LisaNetwork(nn.Module):
         """read: what `read` has found of these words, in the place of x."""
         positions = torch.arange(x.shape[1], device=x.device)
         mask = positions < lengths.unsqueeze(1)
+        tags = None
         if read is not None:
-            projected, tags = read
+            words, tags = read
         else:
-            tags = None
             words = self.dropout(x)
             if self.input_encoder is not None:
                 rows, tags = self.input_encoder(x, lengths)
@@ -227,8 +227,7 @@ class LisaNetwork(nn.Module):
             if self.indicator is not None and predicates is not None:
                 here = (positions == predicates.unsqueeze(1)).long()
                 words = torch.cat([words, self.indicator(here)], -1)
-            projected = self.encoder.projected(words)
-        encoded = self.encoder.encode(projected, mask, heads)
+        encoded = self.encoder(words, mask, heads, is_projected=read is not None)
         hidden = F.leaky_relu(self.tag_hidden(encoded.tagged), 0.1)
         joint = self.joint(self.dropout(hidden))
         roles: LabelFactors = self.roles(encoded.encoded)
