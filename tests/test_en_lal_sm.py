@@ -278,7 +278,8 @@ def test_frames_of_any_text_survive_storage(nlp: Language) -> None:
 def test_frames_do_not_depend_on_how_many_wait(
     nlp: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those whose roles need a search wait for others, until they take too much memory."""
+    """Roles of few predicates are scored at one time, and those that need a search wait for others,
+    until they take too much memory."""
     counts = []
 
     def counted(unsolved: list[frame_decoding.Unsolved], roles: frame_decoding.RoleDecoder) -> None:
@@ -290,8 +291,9 @@ def test_frames_do_not_depend_on_how_many_wait(
     text = "of the men who they told to go and I saw her with what I gave them to eat there "
     texts = [text * k for k in range(1, 12)]
     found = []
-    for most in (frame_decoding.MOST_UNSOLVED, 0):
-        monkeypatch.setattr(frame_decoding, "MOST_UNSOLVED", most)
+    for waiting, scores in ((frame_decoding.MOST_UNSOLVED, frame_decoding.MOST_SCORES), (0, 1)):
+        monkeypatch.setattr(frame_decoding, "MOST_UNSOLVED", waiting)
+        monkeypatch.setattr(frame_decoding, "MOST_SCORES", scores)
         found.append([frames(doc) for doc in nlp.pipe(texts)])
     assert found[0] == found[1]
     once, *several = counts

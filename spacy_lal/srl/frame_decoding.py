@@ -359,10 +359,14 @@ def decode_frames(
         for row, (member, n) in enumerate(zip(batch.members, lengths.tolist(), strict=True)):
             of_sentence: dict[str, Any] = {name: of[row, :n] for name, of in by_word.items()}
             parses.setdefault(member, LisaParse(**of_sentence, tree=trees[row]))
-        if len(rows):
-            sure = certainty[rows, at].tolist()
-            found, more = _frames(batch, roles, rows, at, lengths[rows], sure, known, likely)
-            for row, frame in zip(rows.tolist(), found, strict=True):
+        # of few predicates at one time: each has scores of all words and roles
+        size = max(1, MOST_SCORES // (certainty.shape[1] * len(roles.labels)))
+        parts = zip(rows.split(size), at.split(size), strict=True) if len(rows) else ()
+        for some, of_some in parts:
+            sure = certainty[some, of_some].tolist()
+            of_words = batch, roles, some, of_some, lengths[some]
+            found, more = _frames(*of_words, sure, known, likely)
+            for row, frame in zip(some.tolist(), found, strict=True):
                 parses[batch.members[row]].frames.append(frame)
             unsolved += more
             if sum(of.log_probs.numel() for of in unsolved) > MOST_UNSOLVED:
@@ -382,6 +386,8 @@ class Unsolved(NamedTuple):
     sure: float
 
 
+MOST_SCORES = 1 << 22
+"""Scores of roles that are computed at one time, unless one predicate has more."""
 MOST_UNSOLVED = 1 << 23
 """Numbers of unsolved frames that wait for those of other batches."""
 
