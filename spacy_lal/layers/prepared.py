@@ -100,12 +100,12 @@ def prepare(module: nn.Module, precision: Precision | None) -> None:
 
 
 def _asleep(parts: Iterable[Prepared]) -> int:
-    """Returns the numbers in what is asleep."""
+    """Returns how many numbers of these parts are asleep."""
     return sum(weight.shape.numel() for part in parts for weight in part.asleep.values())
 
 
 def _unpack(parts: Iterable[Prepared], memory: Tensor) -> None:
-    """Gives parameters that are asleep their numbers, until they get others."""
+    """Unpacks the parameters that are asleep into `memory`, which the next call writes again."""
     for part in parts:
         for name, weight in part.asleep.items():
             own, memory = memory.split([weight.shape.numel(), len(memory) - weight.shape.numel()])

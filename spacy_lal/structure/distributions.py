@@ -35,7 +35,7 @@ from .pruned import best_joint
 
 LEAST = -87.0
 """Least logarithm of a number that is normal in float32. Processors take ten times as long for
-smaller numbers, and none matters beside 1."""
+smaller numbers, which beside a probability of 1 are 0."""
 WIDER = 2
 """Number of trees ranked per tree wanted, where the search is not by probability."""
 
