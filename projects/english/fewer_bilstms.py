@@ -32,8 +32,9 @@ from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.formats.docbins import read_spacy
 from spacy_lal.layers.input_encoders import BiLSTMInput
 
-SHARED = "lal_tok2vec"
+SHARED, EMPTY = "lal_tok2vec", "lal_empty_tensor"
 PARSER, ROLES = "lal_constituency", "lisa_srl"
+WITH_ENCODER = "spacy-lal.WithEncoder.v1"
 THIN = 192
 """Width of each direction of LISA's layer above a shared BiLSTM."""
 RATE = 0.002
@@ -112,19 +113,26 @@ def with_one_encoder(nlp: Language) -> dict[str, Any]:
         "tok2vec": parser["tok2vec"],
     }
     components[SHARED] = {"factory": "lal_tok2vec", "model": shared}
-    components["lal_empty_tensor"] = {"factory": "lal_empty_tensor"}
+    components[EMPTY] = {"factory": EMPTY}
     parser["tok2vec"] = listener
     parser["input_encoder"] = {"@misc": "spacy-lal.SharedRows.v1", "width": states}
     roles["tok2vec"] = {
-        "@architectures": "spacy-lal.WithEncoder.v1",
-        "embed": roles["tok2vec"],
+        "@architectures": WITH_ENCODER,
+        "embed": own_vectors(roles["tok2vec"]),
         "encoder": listener,
     }
     roles["input_encoder"] |= {"hidden_width": THIN, "depth": 1, "tag_depth": 0}
     parser["prediction"] = roles["prediction"] = "int8"
-    before = [name for name in nlp.pipe_names if name not in (PARSER, ROLES)]
-    config["nlp"]["pipeline"] = [*before, SHARED, PARSER, ROLES, "lal_empty_tensor"]
+    before = [name for name in nlp.pipe_names if name not in (PARSER, ROLES, EMPTY)]
+    config["nlp"]["pipeline"] = [*before, SHARED, PARSER, ROLES, EMPTY]
     return dict(config)
+
+
+def own_vectors(tok2vec: dict[str, Any]) -> dict[str, Any]:
+    """Return the config of a component's own word vectors, without those of an encoder."""
+    above = tok2vec["@architectures"] == WITH_ENCODER
+    own: dict[str, Any] = tok2vec["embed"] if above else tok2vec
+    return own
 
 
 def transfer_shared(old: Language, new: Language, docs: list[Path], minutes: float) -> None:
@@ -132,7 +140,10 @@ def transfer_shared(old: Language, new: Language, docs: list[Path], minutes: flo
     parser, roles = (old.get_pipe(name).model for name in (PARSER, ROLES))
     shared = new.get_pipe(SHARED).model
     copy(parser.get_ref("tok2vec"), shared.get_ref("tok2vec"))
-    copy(roles.get_ref("tok2vec"), new.get_pipe(ROLES).model.get_ref("tok2vec").get_ref("embed"))
+    own_of = roles.get_ref("tok2vec")
+    if own_of.has_ref("embed"):
+        own_of = own_of.get_ref("embed")
+    copy(own_of, new.get_pipe(ROLES).model.get_ref("tok2vec").get_ref("embed"))
     theirs = torch_shim(parser).tensors()
     prefix = "input_encoder."
     of_rows = prefix + "start", prefix + "stop"
@@ -146,10 +157,12 @@ def transfer_shared(old: Language, new: Language, docs: list[Path], minutes: flo
     forms_of, states_of = parser.get_ref("tok2vec"), torch_shim(shared).module
 
     def read(some: list[Doc]) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
-        forms = vectors(forms_of, some)
-        return lambda x, lengths, tokens: torch.cat([x, states_of(forms[tokens], lengths)], -1)
+        forms, own = vectors(forms_of, some), vectors(own_of, some)
+        return lambda _, lengths, tokens: torch.cat(
+            [own[tokens], states_of(forms[tokens], lengths)], -1
+        )
 
-    fit(ThinLayer(roles, width, THIN), old, new, read, docs, minutes)
+    fit(ThinLayer(roles, own_of.get_dim("nO") + width, THIN), old, new, read, docs, minutes)
 
 
 def with_one_layer(nlp: Language) -> dict[str, Any]:
@@ -168,7 +181,8 @@ def transfer_layer(old: Language, new: Language, docs: list[Path], minutes: floa
     new.get_pipe(PARSER).from_bytes(old.get_pipe(PARSER).to_bytes())
     model = old.get_pipe(ROLES).model
     copy(model.get_ref("tok2vec"), new.get_pipe(ROLES).model.get_ref("tok2vec"))
-    layer = ThinLayer(model, 0, model.attrs["settings"].input_encoder.hidden_width)
+    d_in, settings = torch_shim(model).header["d_in"], model.attrs["settings"]
+    layer = ThinLayer(model, d_in, settings.input_encoder.hidden_width)
     fit(layer, old, new, lambda some: lambda x, lengths, tokens: x, docs, minutes)
 
 
@@ -176,11 +190,11 @@ class ThinLayer(nn.Module):
     """What LISA's attention reads: vectors of words [B, n, d_in] -> their projection [B, n, d_out],
     beside the states of a BiLSTM of one layer.
 
-    d_added: number of features that are new in the vectors. d_hidden: width of each direction."""
+    d_hidden: width of each direction."""
 
-    def __init__(self, lisa: Model, d_added: int, d_hidden: int) -> None:
+    def __init__(self, lisa: Model, d_in: int, d_hidden: int) -> None:
         super().__init__()
-        self.d_in = torch_shim(lisa).header["d_in"] + d_added
+        self.d_in = d_in
         settings = BiLSTMInput(d_hidden, depth=1, tag_depth=0, mixed_precision=True)
         self.input_encoder = settings.build(self.d_in, 1)
         d_out = len(torch_shim(lisa).module.encoder.project.bias)

@@ -10,9 +10,10 @@ import typer
 from spacy.tokens import Doc
 
 from ..annotate.annotating import load
+from ..annotate.texts import STDIN
 from ..annotations.corrected import LIKELY, corrected_text
 from ..annotations.grammar_errors import ERRORS_KEY, grammar_errors
-from ..formats.files import read_text, write_whole
+from ..formats.files import decoded, read_bytes, write_whole
 from ..formats.m2 import M2, words_of
 from .checks import GpuOption, ModelArgument, ThreadsOption, check_outputs, clear_errors
 
@@ -27,7 +28,9 @@ class Written(StrEnum):
 
 def correct(
     model: ModelArgument,
-    text: Annotated[Path, typer.Argument(help="Lines of text, plain or compressed.", exists=True)],
+    text: Annotated[
+        Path, typer.Argument(help="Lines of text, plain or compressed; or - for stdin.")
+    ],
     output: Annotated[
         Path | None, typer.Argument(help="The file to write; the terminal without it.")
     ] = None,
@@ -49,12 +52,16 @@ def correct(
     threads: ThreadsOption = 0,
     gpu_id: GpuOption = -1,
 ) -> None:
-    """Correct the errors in lines of text, by a detector that has learned corrections."""
+    """Correct the errors in lines of text, by a detector that has learned corrections.
+
+    Lines that end in CR LF do so when they are corrected, too.
+    """
     with clear_errors("correct"):
         check_outputs([output], [text])
         if rounds > 1 and format != "text":
             raise ValueError(f"--rounds {rounds} is for --format text: edits are of one round")
-        read = read_text(text)
+        raw = sys.stdin.buffer.read() if str(text) == STDIN else read_bytes(text)
+        read, end = decoded(raw, str(text)), "\r\n" if b"\r\n" in raw else "\n"
         lines = read.removesuffix("\n").split("\n") if read else []
         nlp = load(model, threads, gpu_id)
 
@@ -68,7 +75,7 @@ def correct(
         if format == "m2":
             written = "".join(map(M2().write, docs(lines)))
         elif format == "diff":
-            written = "".join(f"{_marked(doc, likely)}\n" for doc in docs(lines))
+            written = "".join(f"{_marked(doc, likely)}{end}" for doc in docs(lines))
         else:
             for _ in range(rounds):
                 before, found = lines, docs(lines)
@@ -76,7 +83,7 @@ def correct(
                 lines = [text.rstrip(" " * tokenised) for text in texts]
                 if lines == before:
                     break
-            written = "".join(f"{line}\n" for line in lines)
+            written = "".join(f"{line}{end}" for line in lines)
         if output is None:
             sys.stdout.write(written)
         else:

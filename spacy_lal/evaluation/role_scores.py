@@ -132,12 +132,7 @@ def _runs(
     if pipe.nonconstituent_penalty:  # arguments depend on the parser's constituents
         with nlp.select_pipes(disable=[pipe.name]):
             parsed = list(nlp.pipe(_copies(nlp, examples)))
-    # only the shared encoder, no annotating component
-    encoders: list[Any] = [
-        other
-        for _, other in nlp.pipeline
-        if pipe.name in getattr(other, "listening_components", ())
-    ]
+    encoders = _encoders_of(pipe.name, nlp)
     for (source, heads), given, decoder in product(
         zip(parses, all_heads, strict=True), predicates, decoders
     ):
@@ -156,6 +151,16 @@ def _runs(
         found = run_pipes([*encoders, pipe], docs, nlp.batch_size)
         pairs = [Example(doc, e.reference) for doc, e in zip(found, examples, strict=True)]
         yield {"parses": source, "predicates": given, "decoder": decoder}, pairs
+
+
+def _encoders_of(name: str, nlp: Language) -> list[Any]:
+    """Return what a component listens to, and what that listens to: no annotating component."""
+    listening, encoders = {name}, []
+    for other, pipe in reversed(nlp.pipeline):
+        if listening.intersection(getattr(pipe, "listening_components", ())):
+            listening.add(other)
+            encoders.append(pipe)
+    return encoders[::-1]
 
 
 def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads | None:

@@ -50,6 +50,7 @@ LONGEST = 40
 """Letters of the longest words that patterns read."""
 _BEFORE = r"(?<![^ \n])"
 _GROUP = re.compile(r"(?<!\\)\((?!\?)|\(\?P<\w+>")
+_I = re.compile(r"(?<!\S)i(?!\S)")
 _LINE = re.compile(r"[^\n]+")
 
 
@@ -79,8 +80,8 @@ def english_phrases() -> Patterns:
 
 
 def wrong_phrases(words: Sequence[str], starts: Sequence[int]) -> Iterator[Phrase]:
-    """Yield the wrong phrases of words in small letters, but for the first word of a sentence:
-    others may be names. No word is in two of them.
+    """Yield the wrong phrases of words in small letters, but for "I" and the first word of a
+    sentence: others may be names. No word is in two of them.
 
     words: of a Doc. starts: where its sentences begin.
     """
@@ -100,11 +101,12 @@ def wrong_phrases(words: Sequence[str], starts: Sequence[int]) -> Iterator[Phras
                 first, last = (bisect_right(ends, at) for at in match.span("wrong"))
                 # the group ends before a space, which belongs to its last word
                 span = range(first, last + 1)
-                small = (words[i] == words[i].lower() or i in begins for i in span)
+                small = (words[i] in (words[i].lower(), "I") or i in begins for i in span)
                 if taken.isdisjoint(span) and all(small):
                     taken.update(span)
                     made = _right(match, pattern, known)
-                    made = made[0].upper() + made[1:] if made and words[first].istitle() else made
+                    if made and first in begins and words[first].istitle():
+                        made = made[0].upper() + made[1:]
                     yield Phrase(first, last + 1, pattern.type, made)
 
 
@@ -135,4 +137,4 @@ def _right(found: re.Match[str], pattern: Pattern, known: Patterns) -> str | Non
         case "=last":
             return last
         case right:
-            return found.expand(right) if right and "\\" in right else right
+            return _I.sub("I", found.expand(right)) if right and "\\" in right else right

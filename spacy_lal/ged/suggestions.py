@@ -9,7 +9,8 @@ from ..annotations.grammar_errors import EDIT, Correction, is_missing, is_unnece
 from ..formats.edit_kinds import related
 from .articles import with_articles
 from .capitals import NAMES
-from .edits import PAIRS, SWAP, edited
+from .edits import JOIN, PAIRS, edited
+from .phrases import straight
 from .spelling import RightWords, letters_of
 
 MOST = 3
@@ -36,6 +37,18 @@ where were, who how, how who
 SLIPS = frozenset(tuple(pair.split()) for pair in _SLIPS.split(","))
 """Words, and others of a letter or two more, less or in another place, with quite another meaning:
 one in the place of the other is a slip of the pen, not a wrong preposition or verb."""
+OTHER_WORDS = {"R:VERB", "R:ADV", "R:CONJ", "R:OTHER"}
+"""Types of a word in whose place stands quite another one: "make" for "do", "so" for "very"."""
+SELDOM = 0.5
+"""Share of such a correction's probability that is left: of those above 0.75 one in ten was right
+where learners' sentences had been corrected (the development parts of JFLEG and GMEG)."""
+POSSESSIVES = {
+    **{("you", "'re"): "your", ("they", "'re"): "their", ("it", "'s"): "its"},
+    **{("he", "'s"): "his", ("who", "'s"): "whose"},
+}
+"""Pronouns with the end of a contraction, and the possessives that sound like them."""
+POSSESSIVE = {"R:DET", "R:OTHER", "R:PRON"}
+"""Types of both that say so."""
 INFLECTED = {"VERB", "NOUN"}
 """Kinds of errors in forms of one word."""
 PERSONS = (
@@ -91,6 +104,11 @@ class Suggester:
             missing: [k for k, (type, _) in enumerate(self.labels) if is_missing(type) == missing]
             for missing in (False, True)
         }
+        # labels that don't say what is right
+        self.open = {
+            missing: [k for k in of if _leaves_open(*self.labels[k])]
+            for missing, of in self.of.items()
+        }
 
     def __call__(
         self, words: Sequence[str], types: dict[int, str], probabilities: NDArray
@@ -101,7 +119,8 @@ class Suggester:
 
         words: of a Doc. types: of errors, by word, in order. probabilities: of the labels [words,
         labels]. A correction has the probabilities of all labels that make it. What can't be made,
-        or makes no known word, leaves its probability to the others.
+        or makes no known word, leaves its probability to the others. A label that doesn't say what
+        is right keeps its own.
         """
         found: dict[int, list[Correction]] = {}
         seconds: set[int] = set()
@@ -115,15 +134,16 @@ class Suggester:
             top = max(own, key=row.__getitem__)
             tried = (k for k in own if row[k] >= TRIED * total)
             best = sorted(tried, key=lambda k: -row[k]) or [top]
-            if self.labels[best[0]][1] in PAIRS and types.get(i + 1) == self.labels[best[0]][0]:
-                swap = self.labels[best[0]][1] == SWAP
-                pair = f"{words[i + 1]} {words[i]}" if swap else words[i] + words[i + 1]
-                if not swap and pair.lower() not in self.right:
+            together = self._together(words, i, types, *self.labels[best[0]])
+            if together is not None:
+                pair, others = together
+                if not pair:
                     # two words that make none are right
                     del types[i], types[i + 1]
                     continue
                 made[pair] = 1.0
-                seconds.add(i + 1)
+                types.update(dict.fromkeys(others, type))
+                seconds.update(others)
             for k in best if not made else ():
                 text = self._text(words, i, *self.labels[k])
                 if text and self.english and self.labels[k][0].endswith("DET"):
@@ -133,11 +153,16 @@ class Suggester:
                 if text is not None and not (self.english and _is_odd(words, i, text)):
                     made[text] = made.get(text, 0.0) + row[k]
                     makes.setdefault(text, self.labels[k][0])
-            share = sum(row[k] for k in own) / total / (sum(made.values()) or 1.0)
+            left = 0.0 if together else sum(row[k] for k in self.open[is_missing(type)])
+            share = sum(row[k] for k in own) / total / (sum(made.values()) + left or 1.0)
             if self.english and words[i].lower() in PLURAL and self._behind_name(words[:i]):
                 share *= PLURAL_OF_NAMES
             same = None if is_missing(type) else words[i]
-            known = [Correction(text, p * share) for text, p in made.items() if text != same]
+            known = [
+                Correction(text, p * share * self._trust(words[i], text, makes.get(text)))
+                for text, p in made.items()
+                if text != same
+            ]
             known = sorted((of for of in known if of.probability >= LEAST), key=lambda of: -of[1])
             if known:
                 found[i] = known[:MOST]
@@ -157,12 +182,39 @@ class Suggester:
                 seconds.add(i + 1)
         return found, seconds
 
+    def _together(
+        self, words: Sequence[str], at: int, types: dict[int, str], type: str, edit: str
+    ) -> tuple[str, range] | None:
+        """Return what should stand in the place of a word and of those behind it, and the places of
+        these; "" if two words should be one that isn't known; None if the word is wrong alone.
+
+        type, edit: the most probable label."""
+        if at + 1 not in types:
+            return None
+        word, other, *behind = (straight(word) for word in words[at : at + 3])
+        whose = POSSESSIVES.get((word.lower(), other.lower()))
+        if self.english and whose and {types[at], types[at + 1]} <= POSSESSIVE:
+            return whose.capitalize() if word.istitle() else whose, range(at + 1, at + 2)
+        if edit not in PAIRS or types[at + 1] != type:
+            return None
+        if edit == JOIN:
+            joined = word + other
+            return joined if joined.lower() in self.right else "", range(at + 1, at + 2)
+        if behind == ["n't"]:
+            return f"{other} n't {word}", range(at + 1, at + 3)
+        return f"{other} {word}", range(at + 1, at + 2)
+
     def _behind_name(self, before: Sequence[str]) -> bool:
         """Whether the last word is a name: a sentence may begin with any word."""
         if not before or not before[-1].istitle():
             return False
         inside = len(before) > 1 and before[-2][-1:].isalnum()
         return inside or before[-1].lower() in NAMES or before[-1].lower() not in self.right
+
+    def _trust(self, word: str, text: str, type: str | None) -> float:
+        """Return the share of a correction's probability that is left to it."""
+        slip = (word.lower(), text.lower()) in SLIPS or "'" in text
+        return SELDOM if self.english and type in OTHER_WORDS and not slip else 1.0
 
     def _text(self, words: Sequence[str], at: int, type: str, edit: str) -> str | None:
         word = words[at]
@@ -171,7 +223,7 @@ class Suggester:
             return made if made is None or edit[0] != "-" or self._fits(word, made, type) else None
         if is_unnecessary(type):
             return ""
-        if not type.endswith(("SPELL", "INFL")):
+        if _leaves_open(type, edit):
             return None
         lower = word.lower()
         undone = lower[:2] == "un" and lower.endswith(("ed", "ing")) and lower[2:] in self.right
@@ -193,6 +245,12 @@ class Suggester:
             # "hoping" is a form of "hope": the consonant of "hop" would double
             return new + "e" not in self.right
         return not set(type.split(":")) & INFLECTED or related(word.lower(), new)
+
+
+def _leaves_open(type: str, edit: str) -> bool:
+    """Whether a label doesn't say what is right: neither does its edit, nor is the word left out,
+    nor can it be looked up among right words."""
+    return not (edit or is_unnecessary(type) or type.endswith(("SPELL", "INFL")))
 
 
 def _is_odd(words: Sequence[str], at: int, text: str) -> bool:

@@ -66,6 +66,18 @@ def test_an_empty_file_stays_empty(files: Path) -> None:
         assert run("correct", "some", files / "empty.txt", "--format", format) == (0, "")
 
 
+def test_stdin_and_line_ends_of_windows(files: Path) -> None:
+    lines = b"He go.\r\nIt is very fine.\r\n"
+    (files / "crlf.txt").write_bytes(lines)
+    for format, right in ("text", "goes"), ("diff", "[-go-]{+goes+}"):
+        options = (files / f"{format}.txt", "--format", format)
+        assert run("correct", "some", files / "crlf.txt", *options) == (0, "")
+        first = (files / f"{format}.txt").read_bytes().partition(b"\n")[0]
+        assert first == f"He {right}.\r".encode()
+    result = CliRunner().invoke(app, ["correct", "some", "-"], input=lines)
+    assert result.stdout_bytes == b"He goes.\r\nIt is fine.\r\n"
+
+
 def test_tokenised_text_keeps_its_spaces(files: Path) -> None:
     text = files / "tokens.txt"
     text.write_text("He go to school .\nIt is n't very .\n")

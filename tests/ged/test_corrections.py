@@ -123,11 +123,37 @@ def test_suggestions_by_hand() -> None:
         2: ["the big"],
         5: ["the", "a"],
     }
-    assert [q for _, q in found[5]] == pytest.approx([0.5 / 0.7, 0.2 / 0.7])
+    # 0.1 says that a determiner is missing, but not which
+    assert [q for _, q in found[5]] == pytest.approx([0.5 / 0.8, 0.2 / 0.8])
     # alone, and with words that are right or like no other, nothing can be done
     assert suggest(words, {2: "R:WO"}, p) == ({}, set())
     assert suggest(["a", "house"], {1: "R:SPELL"}, p) == ({}, set())
     assert suggest(["a", "xyzzy"], {1: "R:SPELL"}, p) == ({}, set())
+
+
+def test_words_that_are_wrong_together() -> None:
+    labels = ["R:DET", "R:OTHER =we", "R:WO <>", "R:DET =a", "R:DET =an"]
+    suggest = Suggester(labels, [])
+    det, other, swap = numpy.eye(5, dtype="float32")[:3] * 0.9
+    none = 0 * det
+    for text, types, rows, right, others in (
+        ("You 're letter", {0: "R:DET", 1: "R:OTHER"}, [det, other, none], "Your", {1}),
+        ("who ’s book", {0: "R:DET", 1: "R:DET"}, [det, det, none], "whose", {1}),
+        ("she did n't", {0: "R:WO", 1: "R:WO"}, [swap, swap, none], "did n't she", {1, 2}),
+    ):
+        found, seconds = suggest(text.split(), types, numpy.stack(rows))
+        assert {i: [of.text for of in made] for i, made in found.items()} == {0: [right]}
+        assert (seconds, set(types.values())) == (others, {types[0]})
+    # "'re" alone is no possessive
+    assert suggest(["you", "'re"], {1: "R:DET"}, numpy.stack([none, det])) == ({}, set())
+
+
+def test_quite_another_word_is_seldom_right() -> None:
+    labels = ["R:VERB =do", "R:OTHER =it's", "R:OTHER =then", "R:DET =a", "R:DET =an"]
+    rows = numpy.eye(5, dtype="float32")[:3] * 0.9
+    # a contraction and a slip of the pen are no such words
+    found, _ = Suggester(labels, [])(["make", "its", "than"], dict.fromkeys(range(3), "R"), rows)
+    assert [made[0].probability for made in found.values()] == pytest.approx([0.5, 1.0, 1.0])
 
 
 def test_the_next_word_decides_between_articles() -> None:

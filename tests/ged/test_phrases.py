@@ -321,6 +321,8 @@ When I [will be|am] older, I will travel. When I will be home is unclear.
 You will [can|be able to] come. He is [elder|older] than us.
 I will call you when I [will|] arrive. Tell her when I will arrive.
 We are going [to|] home now, and do our best [for|] to win.
+Why [you didn't|did n't you] come? Why [she does|does she] not work? Why he didn't come is clear.
+She [do|does] nt know. How [I can|can I] help you? Why she isn't here, I know.
 Why [you are|are you] always late? Why [he can|can he] swim so well? Why you left is clear.
 I [no|don't] have time. No, I have no time.
 She is a very good [cooker|cook]. It is a good cooker.
