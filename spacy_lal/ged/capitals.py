@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from spacy.tokens import Doc, Token
 
-from .calls import CALL
+from .code import CODE
 
 FINAL = {".", "?", "!"}
 """Tokens that end a sentence."""
@@ -86,7 +86,7 @@ def _small_starts(doc: Doc, words: Sequence[Token], starts: set[int]) -> Iterato
         # no item of a list, no "van Gogh", no name of a program
         plain = whole and _is_small(first) and first.is_stop and first.text not in PROGRAMS
         plain = plain and (_is_small(rest[0]) or rest[0].text == "I")
-        if plain and not CALL.search(doc[first.i : rest[-1].i + 1].text):
+        if plain and not CODE.search(doc[first.i : rest[-1].i + 1].text):
             yield first
 
 

@@ -10,8 +10,8 @@ from ..annotations.escapes import plain_doc
 from ..annotations.grammar_errors import is_missing
 from ..trees.brackets import plain_word
 from .articles import article_forms
-from .calls import words_of_code
 from .capitals import with_right_capitals
+from .code import words_of_code
 from .contractions import without_apostrophe
 from .left_alone import leave_alone
 from .phrases import Phrase, wrong_phrases
@@ -37,7 +37,8 @@ def judge_by_rules(
     starts: where the Doc's sentences begin. wrong: probabilities of errors [words, labels].
     """
     plain = plain_doc(doc)
-    wrong[words_of_code(plain)] = 0.0
+    code = {*words_of_code(plain)}
+    wrong[[*code]] = 0.0
     words = [token.text for token in doc]
     leave_alone([plain_word(word) for word in words], starts, wrong, suggest)
     # these need no probabilities
@@ -47,7 +48,8 @@ def judge_by_rules(
     found += (Phrase(i, i + 1, CONTRACTION, w) for i, w in without_apostrophe(doc).items())
     phrases = list(wrong_phrases(words, starts))
     found += phrases
-    taken = {i for phrase in found for i in range(phrase.start, phrase.end)}
+    found = [phrase for phrase in found if code.isdisjoint(range(phrase.start, phrase.end))]
+    taken = code | {i for phrase in found for i in range(phrase.start, phrase.end)}
     capitals = with_right_capitals(plain, starts).items()
     found += (Phrase(i, i + 1, ORTHOGRAPHY, word) for i, word in capitals if i not in taken)
     # where "to" is missing, "explain" is right
