@@ -85,7 +85,7 @@ def edited(word: str, edit: str) -> str | None:
     elif sign == "+":
         return "I" if rest == "i" else rest
     elif sign == "=":
-        made = _in_case(rest, word)
+        made = in_case(rest, word)
     elif sign == "-":
         away, _, more = rest.partition("+")
         if len(word) <= int(away):
@@ -96,7 +96,7 @@ def edited(word: str, edit: str) -> str | None:
     return None if made == word else made
 
 
-def _in_case(word: str, old: str) -> str:
+def in_case(word: str, old: str) -> str:
     """Return a word in capitals, or with one at its start, as the other one has them."""
     if word == "i" or word.startswith("i'"):
         return "I" + word[1:]

@@ -19,6 +19,8 @@ from .suggestions import ORTHOGRAPHY, Suggester
 
 CONTRACTION, ARTICLE = "R:CONTR", "R:DET"
 """Types of a contraction without its apostrophe, and of "a" before a vowel."""
+UNNEEDED, NO_ARTICLE = "U:PREP", "M:DET"
+"""Types of a preposition that should not be there, and of an article that should."""
 SILENCING = {
     *("R:ADJ:FORM", "R:PART", "R:VERB", "R:VERB:FORM", "R:WO"),
     *("U:PART", "U:VERB", "U:VERB:FORM"),
@@ -58,6 +60,9 @@ def judge_by_rules(
     right += (i for p in phrases if p.type in SILENCING for i in (p.start - 1, p.end))
     # "such a" has the article of the next word
     right += (p.end for p in phrases if p.right and p.right.endswith((" a", " an")))
+    # "many of students": "many students" or "many of the students", not both
+    less = [p.end for p in phrases if p.type == UNNEEDED and p.end < len(doc)]
+    wrong[numpy.ix_(less, suggest.of_type.get(NO_ARTICLE, []))] = 0.0
     # "informations was" is right when "information" stands there
     ones = [p for p in phrases if p.right and words[p.start] == p.right + "s"]
     verbs = (i for p in ones for i in range(p.end, p.end + NEAR))

@@ -9,7 +9,7 @@ from ..annotations.grammar_errors import EDIT, Correction, is_missing, is_unnece
 from ..formats.edit_kinds import related
 from .articles import with_articles
 from .capitals import NAMES
-from .edits import JOIN, PAIRS, edited
+from .edits import JOIN, PAIRS, edited, in_case
 from .phrases import straight
 from .spelling import RightWords, letters_of
 
@@ -49,6 +49,8 @@ POSSESSIVES = {
 """Pronouns with the end of a contraction, and the possessives that sound like them."""
 POSSESSIVE = {"R:DET", "R:OTHER", "R:PRON"}
 """Types of both that say so."""
+NEGATIONS = ("im", "in", "ir", "il", "dis")
+"""What may stand for "un"."""
 INFLECTED = {"VERB", "NOUN"}
 """Kinds of errors in forms of one word."""
 PERSONS = (
@@ -200,6 +202,9 @@ class Suggester:
         if edit == JOIN:
             joined = word + other
             return joined if joined.lower() in self.right else "", range(at + 1, at + 2)
+        if word.lower() in ("do", "does", "did"):
+            # of "what did I do" becomes "what I did"
+            return None
         if behind == ["n't"]:
             return f"{other} n't {word}", range(at + 1, at + 3)
         return f"{other} {word}", range(at + 1, at + 2)
@@ -232,6 +237,10 @@ class Suggester:
         text = self.right.spelled(word, english=self.english)
         if self.english and text is None:
             text = self.right.meant(word)
+        if self.english and text and lower == f"un{text.lower()}":
+            # "unpolite" is not "polite"
+            others = (in_case(no + lower[2:], word) for no in NEGATIONS)
+            return next((other for other in others if other.lower() in self.right), None)
         # a name that isn't among the words is like some of them
         named = self.english and word.istitle() and at and words[at - 1][-1:].isalnum()
         return text if text is None or not named or text.lower() in NAMES else None

@@ -140,10 +140,14 @@ def test_words_that_are_wrong_together() -> None:
         ("You 're letter", {0: "R:DET", 1: "R:OTHER"}, [det, other, none], "Your", {1}),
         ("who ’s book", {0: "R:DET", 1: "R:DET"}, [det, det, none], "whose", {1}),
         ("she did n't", {0: "R:WO", 1: "R:WO"}, [swap, swap, none], "did n't she", {1, 2}),
+        ("is he here", {0: "R:WO", 1: "R:WO"}, [swap, swap, none], "he is", {1}),
     ):
         found, seconds = suggest(text.split(), types, numpy.stack(rows))
         assert {i: [of.text for of in made] for i, made in found.items()} == {0: [right]}
         assert (seconds, set(types.values())) == (others, {types[0]})
+    # "what did I do" becomes "what I did"
+    types = {0: "R:WO", 1: "R:WO"}
+    assert suggest(["did", "I"], types, numpy.stack([swap, swap])) == ({}, set())
     # "'re" alone is no possessive
     assert suggest(["you", "'re"], {1: "R:DET"}, numpy.stack([none, det])) == ({}, set())
 
@@ -207,6 +211,15 @@ def test_names_are_left_alone() -> None:
         7: "house",
         9: "House",
     }
+
+
+def test_a_negation_stays_one() -> None:
+    labels = ["R:SPELL", "R:DET =a", "R:DET =an"]
+    suggest = Suggester(labels, ["polite", "impolite", "regular", "unhappy"])
+    words = ["Unpolite", "unregular", "unhapy"]
+    p = numpy.tile(numpy.array([0.9, 0.0, 0.0]), (len(words), 1))
+    found, _ = suggest(words, dict.fromkeys(range(3), "R:SPELL"), p)
+    assert {i: of[0].text for i, of in found.items()} == {0: "Impolite", 2: "unhappy"}
 
 
 def test_a_misspelling_has_no_other_kind() -> None:

@@ -85,6 +85,15 @@ def test_a_wrong_phrase_is_one_error() -> None:
     assert doc._.corrected == "we enjoy swimming explain to me the pear "
 
 
+def test_no_article_where_a_preposition_goes() -> None:
+    """ "Many students" or "many of the students"."""
+    rows = [[0.0] * 6, [0.0] * 6, [0.0] * 5 + [0.9], [0.0] * 6]
+    nlp = detector()
+    nlp.get_pipe("gec_detector").cfg["labels"] = [*LABELS, "M:DET +the"]
+    doc = found_in(nlp, ["Many", "of", "students", "left"], rows)
+    assert [(e.span.text, e.label) for e in grammar_errors(doc)] == [("of", "U:PREP")]
+
+
 def test_the_verb_of_a_noun_without_plural_is_right() -> None:
     rows = [[0.0] * 5, [0.0] * 5, [0.0, 0.0, 0.0, 0.9, 0.0], [0.0] * 5]
     (error,) = grammar_errors(found_in(detector(), ["the", "informations", "was", "new"], rows))
