@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..annotations.grammar_errors import EDIT, Correction, is_missing, is_unnecessary
 from ..formats.edit_kinds import related
+from ..formats.parallel import in_common
 from .articles import with_articles
 from .capitals import NAMES
 from .edits import JOIN, PAIRS, edited, in_case
@@ -39,6 +40,9 @@ SLIPS = frozenset(tuple(pair.split()) for pair in _SLIPS.split(","))
 one in the place of the other is a slip of the pen, not a wrong preposition or verb."""
 OTHER_WORDS = {"R:VERB", "R:ADV", "R:CONJ", "R:OTHER"}
 """Types of a word in whose place stands quite another one: "make" for "do", "so" for "very"."""
+CONTENT = {"R:NOUN", "R:ADJ"}
+"""The same, if the two begin with other letters, and neither contains the other: "hour" for "time",
+but "affect" for "effect"."""
 SELDOM = 0.5
 """Share of such a correction's probability that is left: of those above 0.75 one in ten was right
 where learners' sentences had been corrected (the development parts of JFLEG and GMEG)."""
@@ -218,8 +222,11 @@ class Suggester:
 
     def _trust(self, word: str, text: str, type: str | None) -> float:
         """Return the share of a correction's probability that is left to it."""
-        slip = (word.lower(), text.lower()) in SLIPS or "'" in text
-        return SELDOM if self.english and type in OTHER_WORDS and not slip else 1.0
+        old, new = word.lower(), text.lower()
+        if not self.english or (old, new) in SLIPS or "'" in text:
+            return 1.0
+        alike = old in new or new in old or in_common(old, new) > 1
+        return SELDOM if type in OTHER_WORDS or (type in CONTENT and not alike) else 1.0
 
     def _text(self, words: Sequence[str], at: int, type: str, edit: str) -> str | None:
         word = words[at]

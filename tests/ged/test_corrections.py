@@ -152,12 +152,19 @@ def test_words_that_are_wrong_together() -> None:
     assert suggest(["you", "'re"], {1: "R:DET"}, numpy.stack([none, det])) == ({}, set())
 
 
-def test_quite_another_word_is_seldom_right() -> None:
-    labels = ["R:VERB =do", "R:OTHER =it's", "R:OTHER =then", "R:DET =a", "R:DET =an"]
+@pytest.mark.parametrize(
+    ("labels", "words", "left"),
+    [
+        # a contraction and a slip of the pen are the same word
+        ("R:VERB =do,R:OTHER =it's,R:OTHER =then", "make its than", [0.5, 1.0, 1.0]),
+        ("R:NOUN =time,R:NOUN =thing,R:ADJ =other", "hour think another", [0.5, 1.0, 1.0]),
+    ],
+)
+def test_quite_another_word_is_seldom_right(labels: str, words: str, left: list[float]) -> None:
+    suggest = Suggester([*labels.split(","), "R:DET =a", "R:DET =an"], [])
     rows = numpy.eye(5, dtype="float32")[:3] * 0.9
-    # a contraction and a slip of the pen are no such words
-    found, _ = Suggester(labels, [])(["make", "its", "than"], dict.fromkeys(range(3), "R"), rows)
-    assert [made[0].probability for made in found.values()] == pytest.approx([0.5, 1.0, 1.0])
+    found, _ = suggest(words.split(), dict.fromkeys(range(3), "R"), rows)
+    assert [made[0].probability for made in found.values()] == pytest.approx(left)
 
 
 def test_the_next_word_decides_between_articles() -> None:
