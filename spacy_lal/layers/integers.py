@@ -52,17 +52,20 @@ class RoundedRows(NamedTuple):
 
 def rounded_rows(x: Tensor, dtype: torch.dtype = torch.float32) -> RoundedRows:
     """Rounds rows [R, d] to numbers of a type."""
-    return _by_blocks(partial(_rounded, most=MOST), x, dtype)
+    return _by_blocks(partial(_rounded, most=MOST), dtype, x)
 
 
 def _rounded(x: Tensor, most: int) -> RoundedRows:
-    scale = x.abs().amax(1, keepdim=True).clamp_(min=TINY).div_(most)
+    return _in_steps(x, x.abs().amax(1, keepdim=True).clamp_(min=TINY).div_(most))
+
+
+def _in_steps(x: Tensor, scale: Tensor) -> RoundedRows:
     return RoundedRows((x / scale).round_(), scale)
 
 
 def centred_rows(x: Tensor, dtype: torch.dtype = torch.float32) -> RoundedRows:
     """Rounds rows [R, d] about the middles of their least and largest numbers."""
-    return _by_blocks(_centred, x, dtype)
+    return _by_blocks(_centred, dtype, x)
 
 
 def _centred(x: Tensor) -> RoundedRows:
@@ -74,18 +77,21 @@ def _centred(x: Tensor) -> RoundedRows:
 
 
 def _by_blocks(
-    rounding: Callable[[Tensor], RoundedRows], x: Tensor, dtype: torch.dtype
+    rounding: Callable[..., RoundedRows], dtype: torch.dtype, x: Tensor, *others: Tensor
 ) -> RoundedRows:
-    """Rounds many rows in blocks, which stay in the cache from one operation to the next."""
+    """Rounds many rows in blocks, which stay in the cache from one operation to the next.
+
+    others: what else `rounding` reads of each row.
+    """
     if x.numel() < 4 * BLOCK:
-        rows = rounding(x)
+        rows = rounding(x, *others)
         return rows._replace(values=rows.values.to(dtype))
     values, size = torch.empty(x.shape, dtype=dtype), max(1, BLOCK // x.shape[1])
     scales: list[Tensor] = []
     middles: list[Tensor] = []
-    for some, of_some in zip(x.split(size), values.split(size), strict=True):
-        rows = rounding(some)
-        of_some.copy_(rows.values)
+    for out, *some in zip(*(of.split(size) for of in (values, x, *others)), strict=True):
+        rows = rounding(*some)
+        out.copy_(rows.values)
         scales.append(rows.scale)
         middles += [] if rows.middle is None else [rows.middle]
     return RoundedRows(values, torch.cat(scales), torch.cat(middles) if middles else None)
@@ -110,14 +116,9 @@ class IntegerMatrix:
         weight = weight.detach()
         self.dtype = torch.int8 if has_integer_products(most) else torch.float32
         if scale is None:
-            values, scale, _ = _by_blocks(partial(_rounded, most=most), weight, self.dtype)
+            values, scale, _ = _by_blocks(partial(_rounded, most=most), self.dtype, weight)
         else:
-            values, size = (
-                torch.empty(weight.shape, dtype=self.dtype),
-                max(1, BLOCK // weight.shape[1]),
-            )
-            for out, *some in zip(*(of.split(size) for of in (values, weight, scale)), strict=True):
-                out.copy_(torch.div(*some).round_())
+            values, *_ = _by_blocks(_in_steps, self.dtype, weight, scale)
         self.values = values.T
         self.scale = scale.T.contiguous()
         """[1, d_out]"""
