@@ -1,5 +1,6 @@
-"""What a detector of English errors leaves alone: names, rare words, the words of others, groups
-with a plural verb, subjunctives, commas of taste, fixed phrases, how letters begin and end."""
+"""What a detector of English errors leaves alone: names, rare words, short forms, the words of
+others, groups with a plural verb, subjunctives, commas of taste, fixed phrases, how letters begin
+and end."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -53,6 +54,12 @@ needs washing, scarcely had, so be it, there being, wants washing, were it not
 """
 FIXED = tuple(tuple(phrase.split()) for phrase in _FIXED.split(","))
 """Phrases that are right, however odd."""
+_SHORT = """
+btw cos coz cuz esp fave haha hahaha heh hmm hrs imo lol lols msg msgs pic pics pls plz poss ppl sry
+thru thx tnx vid vids yrs
+"""
+SHORT_FORMS = frozenset(_SHORT.split())
+"""Words of chats and forms, which are like others: "yrs" and "yes"."""
 _RIGHT = r"""
 (am|is|are|was|were|be|been|being|get|gets|got|getting|become|became|'s|'m|'re) (not |n't )?(so |very |quite )?used to [a-z]+ing
 remember(s|ed)? to [a-z]+(?<!ing)(?<!ed)
@@ -165,11 +172,12 @@ def right_words(words: Sequence[str], starts: Sequence[int]) -> Iterator[int]:
 
 
 def fixed_words(words: Sequence[str]) -> list[int]:
-    """Return the words of `FIXED` phrases."""
+    """Return the words of `FIXED` phrases, and short forms."""
     lower = tuple(word.lower() for word in words)
     starts = [(i, phrase) for phrase in FIXED for i, word in enumerate(lower) if word == phrase[0]]
     found = ((i, i + len(p)) for i, p in starts if lower[i : i + len(p)] == p)
-    return [i for begin, end in found for i in range(begin, end)]
+    short = [i for i, word in enumerate(lower) if word in SHORT_FORMS]
+    return [*short, *(i for begin, end in found for i in range(begin, end))]
 
 
 def quoted_words(words: Sequence[str]) -> list[int]:

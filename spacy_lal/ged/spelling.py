@@ -1,5 +1,6 @@
 """Right words that a misspelling is like."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
@@ -32,6 +33,8 @@ UNLIKE = 6.0
 less in another place."""
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 """Letters that misspellings have in every language."""
+_RUN = re.compile(r"(.)\1\1+", re.IGNORECASE)
+"""A letter that stands there three times or more."""
 _VOWELS = frozenset("aeiouy")
 
 
@@ -64,7 +67,8 @@ class RightWords:
         swapped ones and vowels are the likeliest slips, and the first letter is seldom wrong.
         english: whether English plurals ("churchs") are looked for first, and two frequent words
         without the space between them before words that differ by two letters. "a" or "I" in front
-        of a right word ("alecture") is a word without its space, too.
+        of a right word ("alecture") is a word without its space, too. Of a letter that stands there
+        three times one or two are right.
         """
         lower, ranks = word.lower(), self.ranks
         if lower in ranks or not SHORTEST <= len(word) <= LONGEST or not word.isalpha():
@@ -76,6 +80,10 @@ class RightWords:
             and (many := plural(lower[:-1])) in ranks
         ):
             return many.capitalize() if word[0].isupper() else many
+        if english and _RUN.search(lower):
+            # "soooo", "prettty"
+            made = (_RUN.sub(letters, word) for letters in (r"\1\1", r"\1"))
+            return next((text for text in made if text.lower() in ranks), None)
         for slips in (1, 2):
             if known := self._near(lower, slips):
                 best = min(known, key=lambda one: (self._unlike(lower, one), one))

@@ -206,8 +206,8 @@ class Suggester:
         if edit == JOIN:
             joined = word + other
             return joined if joined.lower() in self.right else "", range(at + 1, at + 2)
-        if word.lower() in ("do", "does", "did"):
-            # of "what did I do" becomes "what I did"
+        if word.lower() in ("do", "does", "did") or other in ("na", "ta"):
+            # "what did I do" becomes "what I did"; "outta" is one word
             return None
         if behind == ["n't"]:
             return f"{other} n't {word}", range(at + 1, at + 3)
@@ -271,8 +271,8 @@ def _leaves_open(type: str, edit: str) -> bool:
 
 def _is_odd(words: Sequence[str], at: int, text: str) -> bool:
     """Whether a correction of an English word has another person's pronoun, a reflexive whose
-    subject isn't there, a subject behind a preposition, no subjunctive ("whether it be"), or the
-    verb of another subject ("it are", "they helps")."""
+    subject isn't there, a subject behind a preposition, no subjunctive ("whether it be"), the
+    verb of another subject ("it are", "they helps"), or "well" for "good" where it begins."""
     old, new = words[at].lower(), text.lower()
     before = words[at - 1].lower() if at else ""
     if new in NEVER_BEHIND.get(before, ()) or (old in OBJECTS and new == "that"):
@@ -282,6 +282,9 @@ def _is_odd(words: Sequence[str], at: int, text: str) -> bool:
     if before in PREPOSITIONS and old in OBJECT_FORMS and new != OBJECT_FORMS[old]:
         return True
     if old == "be" and "whether" in {word.lower() for word in words[max(0, at - 3) : at]}:
+        return True
+    if old in ("best", "good") and new == "well" and words[at].istitle():
+        # "Good job!"
         return True
     if old in _PERSON and new in _PERSON and _PERSON[old] != _PERSON[new]:
         return True

@@ -145,9 +145,10 @@ def test_words_that_are_wrong_together() -> None:
         found, seconds = suggest(text.split(), types, numpy.stack(rows))
         assert {i: [of.text for of in made] for i, made in found.items()} == {0: [right]}
         assert (seconds, set(types.values())) == (others, {types[0]})
-    # "what did I do" becomes "what I did"
-    types = {0: "R:WO", 1: "R:WO"}
-    assert suggest(["did", "I"], types, numpy.stack([swap, swap])) == ({}, set())
+    # "what did I do" becomes "what I did", "outta" is one word
+    for text in ("did I", "out ta"):
+        types = {0: "R:WO", 1: "R:WO"}
+        assert suggest(text.split(), types, numpy.stack([swap, swap])) == ({}, set())
     # "'re" alone is no possessive
     assert suggest(["you", "'re"], {1: "R:DET"}, numpy.stack([none, det])) == ({}, set())
 
@@ -234,6 +235,13 @@ def test_a_misspelling_has_no_other_kind() -> None:
     types = dict.fromkeys((0, 1), "R:MORPH")
     suggest(["yong", "young", "animal"], types, numpy.tile([0.9, 0.0, 0.0], (3, 1)))
     assert types == {0: "R:SPELL", 1: "R:MORPH"}
+
+
+def test_a_sentence_may_begin_with_good() -> None:
+    suggest = Suggester(["R:MORPH =well", "R:DET =a", "R:DET =an"], [])
+    p = numpy.array([[0.9, 0.0, 0.0]])
+    assert suggest(["Good"], {0: "R:MORPH"}, p) == ({}, set())
+    assert suggest(["good"], {0: "R:MORPH"}, p)[0][0][0].text == "well"
 
 
 def test_a_team_may_be_many() -> None:

@@ -108,3 +108,11 @@ def test_plurals_are_looked_for_first() -> None:
     for word, right in {"churchs": "churches", "Citys": "Cities", "dogss": "dogs"}.items():
         assert words.spelled(word, english=True) == right
     assert words.spelled("churchs") == "church"
+
+
+def test_a_letter_three_times_is_one_or_two() -> None:
+    words = RightWords(["so", "soon", "pretty", "www"])
+    found = [words.spelled(word, english=True) for word in ("soooo", "Prettty", "ewww", "plllz")]
+    assert found == ["so", "Pretty", None, None]
+    # German has such words
+    assert words.spelled("ewww") == "www"
