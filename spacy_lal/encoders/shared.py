@@ -74,6 +74,15 @@ class SharedEncoder(Tok2Vec):
     initialised, embeddings such as `spacy-lal.WordAffixEmbed.v1` learn the training data's words.
     """
 
+    encoder: "SharedEncoder | None" = None
+    """What it listens to itself."""
+
+    def read(self, doc: Doc) -> None:
+        """Write a Doc's vectors, whatever has read it before."""
+        if self.encoder is not None:
+            self.encoder.read(doc)
+        self.set_annotations([doc], self.predict([doc]))
+
     def find_listeners(self, component: Any) -> None:
         """Look for layers that listen, as spaCy's `tok2vec` does. Components of this package then
         know whom to ask for the vectors of a Doc by itself, such as that of `kbest`."""

@@ -24,6 +24,7 @@ from ..bridge.shim import configured, model_from_disk, model_to_disk, naming, to
 from ..bridge.warm_start import adopt_vocabulary, take_weights
 from ..bridge.weights import WEIGHTS
 from ..embeddings.forms import learn_vocabulary
+from ..encoders.shared import SharedEncoder
 
 Self = TypeVar("Self", bound="WeightsPipe")
 
@@ -35,7 +36,7 @@ class WeightsPipe(TrainablePipe):
     """The span group that the component writes; "" for none."""
     label_kind = "labels"
     """The kind of names in `cfg` that `add_label` adds to."""
-    encoder: Tok2Vec | None = None
+    encoder: SharedEncoder | None = None
     """The pipeline's `lal_tok2vec` that the component listens to."""
 
     def __init__(
@@ -204,7 +205,7 @@ class WeightsPipe(TrainablePipe):
         if self.encoder is None or (doc.tensor is not None and doc.tensor.size):
             return doc
         copy = doc.copy()
-        self.encoder.set_annotations([copy], self.encoder.predict([copy]))
+        self.encoder.read(copy)
         return copy
 
     def _check_initialised(self) -> None:

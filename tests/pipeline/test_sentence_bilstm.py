@@ -11,21 +11,27 @@ import spacy
 import torch
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import load_model_from_config
 from thinc.api import Model
 from torch import nn
 
 from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.encoders.sentence_bilstm import build_sentence_bilstm_v1
+from spacy_lal.evaluation.role_scores import measure_roles
 from spacy_lal.layers.bilstm import BiLSTM
 from spacy_lal.layers.input_encoders import SharedInput
 
+from ..tiny_transformers import write_bert
 from .toy import TINY, headed_examples, joint_pipeline
 from .toy_frames import srl_pipeline
 from .toy_shared import (
+    BESIDE,
+    WORDS,
     annotations,
     bilstm_pipeline,
     bilstm_shim,
     shared_examples,
+    shared_pipeline,
     step,
     toy_tags,
 )
@@ -304,3 +310,29 @@ def test_another_tok2vec_in_its_place_is_refused(folder: Path) -> None:
             ValueError, match=r"listens to 'lal_tok2vec', which had vectors of width \d+"
         ):
             nlp.get_pipe(name)(doc)
+
+
+def test_a_bilstm_above_a_transformer(tmp_path: Path) -> None:
+    """What is asked of one component by itself asks both encoders."""
+    spacy.util.fix_random_seed(0)
+    write_bert(tmp_path, WORDS)
+    below = bilstm_pipeline(thin=True)
+    config = below.config.copy()
+    encoder = shared_pipeline(tmp_path).config["components"]["tok2vec"]["model"]
+    config["components"]["tok2vec"] = {"factory": "lal_tok2vec", "model": encoder}
+    config["components"]["lal_tok2vec"]["model"]["tok2vec"] = BESIDE
+    config["nlp"]["pipeline"] = ["tok2vec", *below.pipe_names]
+    nlp = load_model_from_config(config, auto_fill=True)
+    optimizer = nlp.initialize(lambda: shared_examples(nlp))
+    optimizer.learn_rate = 0.01
+    for _ in range(40):
+        step(nlp, shared_examples(nlp), optimizer)
+    examples = shared_examples(nlp)
+    scores = measure_roles(nlp, examples, predicates=["model"])
+    assert scores["srl_f"] == nlp.evaluate(examples)["srl_f"] > 0.5
+    parser = nlp.get_pipe("lal_constituency")
+    text = examples[0].text
+    first, *_ = parser.kbest(nlp(text), 2)
+    again, *_ = parser.kbest(nlp.make_doc(text), 2)
+    assert [str(tree) for tree in again] == [str(tree) for tree in first]
+    assert [tree.log_prob for tree in again] == pytest.approx([tree.log_prob for tree in first])

@@ -208,11 +208,6 @@ def test_one_encoder(
     nlp.to_disk(tmp_path / "two")
     folder = project / "projects/english"
     texts = write_training_docs(folder, nlp)
-    corpus = folder / "corpus"
-    places = "silver/part.spacy", "textbook.spacy", "objects.spacy", "ewt/dev.spacy"
-    for place in (*places, *(f"train/{name}.spacy" for name in ("masc", "gum", "craft"))):
-        (corpus / place).parent.mkdir(exist_ok=True)
-        shutil.copy(corpus / "train/ewt/train.spacy", corpus / place)
     changed = {"begin": str(tmp_path / "two"), "thin_options": " --minutes 0.3"}
     run_here("one-encoder", "projects/english", **variables, **changed)
     begun = folder / "training/one-encoder"
@@ -236,11 +231,11 @@ DEEP = {**TINY["input_encoder"], "depth": 3}
 
 
 @pytest.mark.slow
-def test_thin_md_roles(
+def test_one_encoder_above_a_transformer(
     project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
 ) -> None:
-    """On few words one layer above an encoder does all that LISA's three did; the parser keeps its
-    own three."""
+    """On few words one layer above the parser's BiLSTM does all that LISA's three did above the
+    transformer; it alone is trained on."""
     spacy.util.fix_random_seed(0)
     write_bert(tmp_path, WORDS)
     config = shared_pipeline(tmp_path).config.copy()
@@ -255,18 +250,27 @@ def test_thin_md_roles(
     nlp.to_disk(tmp_path / "six")
     folder = project / "projects/english"
     texts = write_training_docs(folder, nlp)
-    (folder / "corpus/silver").mkdir(exist_ok=True)
-    shutil.copy(folder / "corpus/train/ewt/train.spacy", folder / "corpus/silver/part.spacy")
-    changed = {"md_begin": str(tmp_path / "six"), "thin_options": " --minutes 0.3"}
-    run_here("thin-md-roles", "projects/english", **variables, **changed)
-    thin = spacy.load(folder / "training/thin-md", config=exact(*PARSERS))
+    changed = {"begin": str(tmp_path / "six"), "thin_options": " --minutes 0.3"}
+    run_here("one-encoder", "projects/english", **variables, **changed)
+    thin = spacy.load(folder / "training/one-encoder", config=exact("lal_tok2vec", *PARSERS))
     assert annotations(thin.pipe(texts)) == annotations(nlp.pipe(texts))
     layers = [
         sum(isinstance(part, torch.nn.LSTM) for part in torch_shim(pipe.model).module.modules())
-        for pipe in map(thin.get_pipe, PARSERS)
+        for pipe in map(thin.get_pipe, ("lal_tok2vec", *PARSERS))
     ]
     # two directions each
-    assert layers == [6, 2]
+    assert layers == [6, 0, 2]
+    trained_on = {"md_begin": "training/one-encoder", "md_options": f" {FEW_STEPS} {FEW_WORDS}"}
+    run_here("teach-md-roles-above", "projects/english", **variables, **trained_on)
+    run_here("join-md-above", "projects/english", **variables)
+    joined = spacy.load(folder / "training/en-lal-md")
+    for name in ("tok2vec", "lal_tok2vec", *PARSERS):
+        before, after = (
+            torch_shims(pipeline.get_pipe(name).model)[-1][1].tensors()
+            for pipeline in (thin, joined)
+        )
+        same = all(torch.equal(value, after[key]) for key, value in before.items())
+        assert same is (name != "lisa_srl")
 
 
 PARSERS = ["lal_constituency", "lisa_srl"]
@@ -278,11 +282,16 @@ def exact(*names: str) -> dict[str, str]:
 
 
 def write_training_docs(folder: Path, nlp: Language) -> list[str]:
-    """Write sentences where the workflow has EWT's, and return their texts."""
+    """Write sentences where the workflow has its corpora, and return their texts."""
     docs = [example.reference for example in shared_examples(nlp)]
     train = folder / "corpus/train/ewt/train.spacy"
     train.parent.mkdir(parents=True, exist_ok=True)
     DocBin(docs=docs, store_user_data=True).to_disk(train)
+    corpus = folder / "corpus"
+    places = "silver/part.spacy", "textbook.spacy", "objects.spacy", "ewt/dev.spacy"
+    for place in (*places, *(f"train/{name}.spacy" for name in ("masc", "gum", "craft"))):
+        (corpus / place).parent.mkdir(exist_ok=True)
+        shutil.copy(train, corpus / place)
     return [" ".join(token.text for token in doc) for doc in docs]
 
 

@@ -1,11 +1,10 @@
-"""A pipeline with parser and roles whose LISA has one BiLSTM layer, to be trained on.
+"""A pipeline whose parser and roles share the parser's BiLSTM, to be trained on.
 
-    python fewer_bilstms.py shared PIPELINE OUTPUT DOCS… [--minutes 10]
-    python fewer_bilstms.py above-encoder PIPELINE OUTPUT DOCS… [--minutes 10]
+    python one_encoder.py PIPELINE OUTPUT DOCS… [--minutes 10]
 
-`shared`: parser and roles, which had a BiLSTM each, share the parser's, and LISA has a layer above
-it. `above-encoder`: LISA, which listens to a transformer, has one layer in the place of three. In
-both the parser parses as before, and LISA's layer is trained for what its attention read before.
+In PIPELINE each has a BiLSTM of its own. The parser parses as before. LISA has one thin layer above
+the parser's BiLSTM, beside its own word vectors, and no longer reads an encoder below; the layer is
+trained for what LISA's attention read before.
 """
 
 from __future__ import annotations
@@ -40,55 +39,23 @@ THIN = 192
 RATE = 0.002
 """Learning rate of that layer."""
 
-PipelineArgument = Annotated[str, typer.Argument(help="Name or folder of a pipeline.")]
-OutputArgument = Annotated[Path, typer.Argument(help="Folder to write.")]
-DocsArgument = Annotated[list[Path], typer.Argument(help=".spacy files, or folders, of sentences.")]
-MinutesOption = Annotated[float, typer.Option(min=0.01, help="Time to train LISA's layer.")]
 
-app = typer.Typer(no_args_is_help=True, add_completion=False)
-
-
-@app.command()
-def shared(
-    pipeline: PipelineArgument,
-    output: OutputArgument,
-    docs: DocsArgument,
-    minutes: MinutesOption = 10,
+def main(
+    pipeline: Annotated[str, typer.Argument(help="Name or folder of a pipeline.")],
+    output: Annotated[Path, typer.Argument(help="Folder to write.")],
+    docs: Annotated[list[Path], typer.Argument(help=".spacy files, or folders, of sentences.")],
+    minutes: Annotated[float, typer.Option(min=0.01, help="Time to train LISA's layer.")] = 10,
 ) -> None:
-    """Let parser and roles share the parser's BiLSTM, which parses as before.
-
-    LISA reads it beside its own word vectors, with one thin layer.
-    """
-    make(pipeline, output, with_one_encoder, lambda *both: transfer_shared(*both, docs, minutes))
-
-
-@app.command()
-def above_encoder(
-    pipeline: PipelineArgument,
-    output: OutputArgument,
-    docs: DocsArgument,
-    minutes: MinutesOption = 10,
-) -> None:
-    """Give LISA one BiLSTM layer: the encoder's vectors tell words in context already."""
-    make(pipeline, output, with_one_layer, lambda *both: transfer_layer(*both, docs, minutes))
-
-
-def make(
-    pipeline: str,
-    output: Path,
-    new_config: Callable[[Language], dict[str, Any]],
-    transfer: Callable[[Language, Language], None],
-) -> None:
-    """Write the pipeline of a new config with the weights that `transfer` gives it."""
+    """Let parser and roles share the parser's BiLSTM."""
     float32 = {f"components.{name}.model.prediction": "float32" for name in (PARSER, ROLES)}
     old = spacy.load(pipeline, config=float32)
-    new = load_model_from_config(new_config(old), vocab=old.vocab, auto_fill=True)
+    new = load_model_from_config(with_one_encoder(old), vocab=old.vocab, auto_fill=True)
     new.tokenizer.from_bytes(old.tokenizer.to_bytes(exclude=["vocab"]))
     for name, pipe in old.pipeline:
         if name not in (PARSER, ROLES) and hasattr(pipe, "to_bytes"):
             new.get_pipe(name).from_bytes(pipe.to_bytes())
     with torch.no_grad():
-        transfer(old, new)
+        transfer(old, new, docs, minutes)
     new.meta.update({k: v for k, v in old.meta.items() if k not in ("components", "pipeline")})
     new.to_disk(output)
 
@@ -135,7 +102,7 @@ def own_vectors(tok2vec: dict[str, Any]) -> dict[str, Any]:
     return own
 
 
-def transfer_shared(old: Language, new: Language, docs: list[Path], minutes: float) -> None:
+def transfer(old: Language, new: Language, docs: list[Path], minutes: float) -> None:
     """Give the pipeline with one BiLSTM the old one's weights."""
     parser, roles = (old.get_pipe(name).model for name in (PARSER, ROLES))
     shared = new.get_pipe(SHARED).model
@@ -156,49 +123,33 @@ def transfer_shared(old: Language, new: Language, docs: list[Path], minutes: flo
 
     forms_of, states_of = parser.get_ref("tok2vec"), torch_shim(shared).module
 
-    def read(some: list[Doc]) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    def read(some: list[Doc]) -> Callable[[Tensor, Tensor], Tensor]:
         forms, own = vectors(forms_of, some), vectors(own_of, some)
-        return lambda _, lengths, tokens: torch.cat(
+        return lambda tokens, lengths: torch.cat(
             [own[tokens], states_of(forms[tokens], lengths)], -1
         )
 
-    fit(ThinLayer(roles, own_of.get_dim("nO") + width, THIN), old, new, read, docs, minutes)
-
-
-def with_one_layer(nlp: Language) -> dict[str, Any]:
-    """Return the config of the pipeline whose LISA has one BiLSTM layer."""
-    config = nlp.config.copy()
-    parser, roles = (config["components"][name]["model"] for name in (PARSER, ROLES))
-    if roles["input_encoder"] is None:
-        raise ValueError(f"{ROLES} has no BiLSTM: its input_encoder is null")
-    roles["input_encoder"] |= {"depth": 1, "tag_depth": 0}
-    parser["prediction"] = roles["prediction"] = "int8"
-    return dict(config)
-
-
-def transfer_layer(old: Language, new: Language, docs: list[Path], minutes: float) -> None:
-    """Give the pipeline whose LISA has one layer the old one's weights."""
-    new.get_pipe(PARSER).from_bytes(old.get_pipe(PARSER).to_bytes())
-    model = old.get_pipe(ROLES).model
-    copy(model.get_ref("tok2vec"), new.get_pipe(ROLES).model.get_ref("tok2vec"))
-    d_in, settings = torch_shim(model).header["d_in"], model.attrs["settings"]
-    layer = ThinLayer(model, d_in, settings.input_encoder.hidden_width)
-    fit(layer, old, new, lambda some: lambda x, lengths, tokens: x, docs, minutes)
+    layer = ThinLayer(roles, own_of.get_dim("nO") + width)
+    fit(layer, old, read, docs, minutes)
+    kept = {
+        name: value
+        for name, value in torch_shim(roles).tensors().items()
+        if not name.startswith(("input_encoder.", "encoder.project"))
+    }
+    take(old, new, ROLES, layer.d_in, kept | layer.tensors())
 
 
 class ThinLayer(nn.Module):
     """What LISA's attention reads: vectors of words [B, n, d_in] -> their projection [B, n, d_out],
-    beside the states of a BiLSTM of one layer.
+    beside the states of a BiLSTM of one layer."""
 
-    d_hidden: width of each direction."""
-
-    def __init__(self, lisa: Model, d_in: int, d_hidden: int) -> None:
+    def __init__(self, lisa: Model, d_in: int) -> None:
         super().__init__()
         self.d_in = d_in
-        settings = BiLSTMInput(d_hidden, depth=1, tag_depth=0, mixed_precision=True)
-        self.input_encoder = settings.build(self.d_in, 1)
+        settings = BiLSTMInput(THIN, depth=1, tag_depth=0, mixed_precision=True)
+        self.input_encoder = settings.build(d_in, 1)
         d_out = len(torch_shim(lisa).module.encoder.project.bias)
-        self.project = nn.Linear(self.d_in + 2 * d_hidden, d_out)
+        self.project = nn.Linear(d_in + 2 * THIN, d_out)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         rows, _ = self.input_encoder(x, lengths)
@@ -212,16 +163,13 @@ class ThinLayer(nn.Module):
         }
 
 
-Reader = Callable[[list[Doc]], Callable[[Tensor, Tensor, Tensor], Tensor]]
-"""Function from Docs to what a new layer reads of a batch of their sentences: from LISA's vectors
-of words [B, n, d], the lengths [B], and the words' places among all tokens [B, n]."""
+Reader = Callable[[list[Doc]], Callable[[Tensor, Tensor], Tensor]]
+"""Function from Docs to what a new layer reads of a batch of their sentences: from the words'
+places among all tokens [B, n] and the lengths [B]."""
 
 
-def fit(
-    layer: ThinLayer, old: Language, new: Language, read: Reader, docs: list[Path], minutes: float
-) -> None:
-    """Train a layer for what LISA's attention read before, with falling rates, and give it and the
-    rest of the old LISA to the new one."""
+def fit(layer: ThinLayer, old: Language, read: Reader, docs: list[Path], minutes: float) -> None:
+    """Train a layer for what LISA's attention read before, with falling rates."""
     model = old.get_pipe(ROLES).model
     lisa = torch_shim(model).module
     optimizer = torch.optim.Adam(layer.parameters(), lr=RATE, betas=(0.9, 0.99))
@@ -236,18 +184,12 @@ def fit(
         for _, lengths, tokens in token_batches(some, sentences, 60_000):
             passed = (time.monotonic() - began) / (60 * minutes)
             if passed >= 1:
-                kept = {
-                    name: value
-                    for name, value in torch_shim(model).tensors().items()
-                    if not name.startswith(("input_encoder.", "encoder.project"))
-                }
-                take(old, new, ROLES, layer.d_in, kept | layer.tensors())
                 return
             here = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
             meaning = meanings[tokens]
             highest = lisa.input_encoder(meaning, lengths)[0][:, 1:-1]
             wanted = lisa.encoder.project(torch.cat([meaning, highest], -1))[here]
-            x = reads(meaning, lengths, tokens)
+            x = reads(tokens, lengths)
             with torch.enable_grad():
                 loss = (layer(x, lengths)[here] - wanted).square().sum()
                 for group in optimizer.param_groups:
@@ -291,4 +233,4 @@ def take(old: Language, new: Language, name: str, d_in: int, tensors: dict[str, 
 
 
 if __name__ == "__main__":
-    app()
+    typer.run(main)
