@@ -106,7 +106,7 @@ We play [the|] football, have [the|] lunch at two, and go to school by [the|] bu
 They speak [the|] English and live in [the|] Europe. He went to [the|] bed early.
 [The|] most of the people left. I took my [brother|brother's] car.
 I used to [swimming|?].
-I know where [is|?] the station. I know what [does|?] he want.
+I know where [is|?] the old station. I know what [does|?] he want.
 I spend my time [to read|reading], and it is worth [to visit|visiting].
 You must [to|] go. He suggested [me|?] to wait.
 I have been here [for|since] 2015. He has lived there [from|for] two years.
@@ -323,6 +323,10 @@ I will call you when I [will|] arrive. Tell her when I will arrive.
 We are going [to|] home now, and do our best [for|] to win.
 Why [you didn't|did n't you] come? Why [she does|does she] not work? Why he didn't come is clear.
 She [do|does] nt know. How [I can|can I] help you? Why she isn't here, I know.
+Do you know where [is the station|the station is]? I know how [are his parents|his parents are], and where the bank is.
+Would you mind [to open|opening] it? You make up your mind to go.
+We should [recycles|recycle] more, and she could [works|work] less.
+She has been [worked|working] here for years. It has been worked out, and we have been there.
 Why [you are|are you] always late? Why [he can|can he] swim so well? Why you left is clear.
 I [no|don't] have time. No, I have no time.
 She is a very good [cooker|cook]. It is a good cooker.
