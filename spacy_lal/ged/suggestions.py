@@ -65,6 +65,8 @@ PERSONS = (
     | {"they", "them", "their", "theirs", "themselves"},
 )
 """English pronouns: one may stand for another of its person."""
+NEAR = 5
+"""Words within which a reflexive's subject stands."""
 SUBJECTS = {"myself": "i", "yourself": "you", "yourselves": "you", "ourselves": "we"}
 """Reflexives, and a word that must stand before them."""
 OBJECTS = {"me", "him", "us", "them"}
@@ -76,6 +78,8 @@ NEVER_BEHIND = {
 """Verbs that don't agree with a subject before them."""
 OBJECT_FORMS = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 """Subject pronouns, and what stands for them behind a preposition."""
+DETERMINERS = {"my", "your", "his", "her", "its", "our", "their", "the", "a", "an", "this", "that"}
+"""Words behind which no form of a verb stands but that in -ing."""
 PREPOSITIONS = {"about", "at", "by", "for", "from", "of", "to", "with", "without"}
 """Words of which a subject pronoun is hardly ever the object."""
 PLURAL_SUBJECTS = {"i", "you", "we", "they"}
@@ -272,7 +276,8 @@ def _leaves_open(type: str, edit: str) -> bool:
 def _is_odd(words: Sequence[str], at: int, text: str) -> bool:
     """Whether a correction of an English word has another person's pronoun, a reflexive whose
     subject isn't there, a subject behind a preposition, no subjunctive ("whether it be"), the
-    verb of another subject ("it are", "they helps"), or "well" for "good" where it begins."""
+    verb of another subject ("it are", "they helps"), "well" for "good" where it begins, or no -ing
+    behind a determiner."""
     old, new = words[at].lower(), text.lower()
     before = words[at - 1].lower() if at else ""
     if new in NEVER_BEHIND.get(before, ()) or (old in OBJECTS and new == "that"):
@@ -283,10 +288,15 @@ def _is_odd(words: Sequence[str], at: int, text: str) -> bool:
         return True
     if old == "be" and "whether" in {word.lower() for word in words[max(0, at - 3) : at]}:
         return True
+    if before in DETERMINERS and old.endswith("ing") and not new.endswith(("ing", "ings")):
+        # "my speaking"
+        return True
     if old in ("best", "good") and new == "well" and words[at].istitle():
         # "Good job!"
         return True
     if old in _PERSON and new in _PERSON and _PERSON[old] != _PERSON[new]:
         return True
     subject = SUBJECTS.get(new)
-    return subject is not None and subject not in {word.lower() for word in words[:at]}
+    return subject is not None and subject not in {
+        word.lower() for word in words[max(0, at - NEAR) : at]
+    }

@@ -237,6 +237,13 @@ def test_a_misspelling_has_no_other_kind() -> None:
     assert types == {0: "R:SPELL", 1: "R:MORPH"}
 
 
+def test_a_determiner_keeps_the_form_in_ing() -> None:
+    suggest = Suggester(["R:VERB:FORM -3+", "R:DET =a", "R:DET =an"], ["speak", "speaking"])
+    p = numpy.array([[0.0, 0.0, 0.0], [0.9, 0.0, 0.0]])
+    assert suggest(["my", "speaking"], {1: "R:VERB:FORM"}, p) == ({}, set())
+    assert suggest(["must", "speaking"], {1: "R:VERB:FORM"}, p)[0][1][0].text == "speak"
+
+
 def test_a_sentence_may_begin_with_good() -> None:
     suggest = Suggester(["R:MORPH =well", "R:DET =a", "R:DET =an"], [])
     p = numpy.array([[0.9, 0.0, 0.0]])

@@ -323,8 +323,10 @@ I will call you when I [will|] arrive. Tell her when I will arrive.
 We are going [to|] home now, and do our best [for|] to win.
 Why [you didn't|did n't you] come? Why [she does|does she] not work? Why he didn't come is clear.
 She [do|does] nt know. How [I can|can I] help you? Why she isn't here, I know.
-Do you know where [is the station|the station is]? I know how [are his parents|his parents are], and where the bank is.
+Do you know where [is the station|the station is]?
+I know how [are his parents|his parents are], and where the bank is.
 Would you mind [to open|opening] it? You make up your mind to go.
+How [you doing|are you doing]? See how you did.
 We should [recycles|recycle] more, and she could [works|work] less.
 She has been [worked|working] here for years. It has been worked out, and we have been there.
 Why [you are|are you] always late? Why [he can|can he] swim so well? Why you left is clear.
