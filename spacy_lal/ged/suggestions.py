@@ -288,7 +288,7 @@ def _is_odd(words: Sequence[str], at: int, text: str) -> bool:
         return True
     if old == "be" and "whether" in {word.lower() for word in words[max(0, at - 3) : at]}:
         return True
-    if before in DETERMINERS and old.endswith("ing") and not new.endswith(("ing", "ings")):
+    if before in DETERMINERS and old in (f"{new}ing", f"{new[:-1]}ing"):
         # "my speaking"
         return True
     if old in ("best", "good") and new == "well" and words[at].istitle():
