@@ -78,7 +78,7 @@ NEVER_BEHIND = {
 """Verbs that don't agree with a subject before them."""
 OBJECT_FORMS = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 """Subject pronouns, and what stands for them behind a preposition."""
-DETERMINERS = {"my", "your", "his", "her", "its", "our", "their", "the", "a", "an", "this", "that"}
+OWNERS = {"my", "your", "his", "her", "its", "our", "their"}
 """Words behind which no form of a verb stands but that in -ing."""
 PREPOSITIONS = {"about", "at", "by", "for", "from", "of", "to", "with", "without"}
 """Words of which a subject pronoun is hardly ever the object."""
@@ -277,7 +277,7 @@ def _is_odd(words: Sequence[str], at: int, text: str) -> bool:
     """Whether a correction of an English word has another person's pronoun, a reflexive whose
     subject isn't there, a subject behind a preposition, no subjunctive ("whether it be"), the
     verb of another subject ("it are", "they helps"), "well" for "good" where it begins, or no -ing
-    behind a determiner."""
+    behind a possessive."""
     old, new = words[at].lower(), text.lower()
     before = words[at - 1].lower() if at else ""
     if new in NEVER_BEHIND.get(before, ()) or (old in OBJECTS and new == "that"):
@@ -288,7 +288,7 @@ def _is_odd(words: Sequence[str], at: int, text: str) -> bool:
         return True
     if old == "be" and "whether" in {word.lower() for word in words[max(0, at - 3) : at]}:
         return True
-    if before in DETERMINERS and old in (f"{new}ing", f"{new[:-1]}ing"):
+    if before in OWNERS and old in (f"{new}ing", f"{new[:-1]}ing"):
         # "my speaking"
         return True
     if old in ("best", "good") and new == "well" and words[at].istitle():

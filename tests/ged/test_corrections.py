@@ -237,7 +237,7 @@ def test_a_misspelling_has_no_other_kind() -> None:
     assert types == {0: "R:SPELL", 1: "R:MORPH"}
 
 
-def test_a_determiner_keeps_the_form_in_ing() -> None:
+def test_a_possessive_keeps_the_form_in_ing() -> None:
     suggest = Suggester(["R:VERB:FORM -3+", "R:DET =a", "R:DET =an"], ["speak", "speaking"])
     p = numpy.array([[0.0, 0.0, 0.0], [0.9, 0.0, 0.0]])
     assert suggest(["my", "speaking"], {1: "R:VERB:FORM"}, p) == ({}, set())
