@@ -1,5 +1,6 @@
 """`correct`: lines of text with the errors corrected that a detector finds."""
 
+import os
 import sys
 from collections.abc import Iterator
 from enum import StrEnum
@@ -85,7 +86,8 @@ def correct(
                     break
             written = "".join(f"{line}{end}" for line in lines)
         if output is None:
-            sys.stdout.write(written)
+            # Windows makes CR LF of LF by itself
+            sys.stdout.write(written.replace("\r\n", "\n") if os.linesep != "\n" else written)
         else:
             write_whole(output, written)
 

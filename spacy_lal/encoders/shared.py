@@ -75,7 +75,7 @@ class SharedEncoder(Tok2Vec):
     """
 
     encoder: "SharedEncoder | None" = None
-    """What it listens to itself."""
+    """The pipeline's `lal_tok2vec` that this one listens to."""
 
     def read(self, doc: Doc) -> None:
         """Write a Doc's vectors, whatever has read it before."""

@@ -44,8 +44,7 @@ CONTENT = {"R:NOUN", "R:ADJ"}
 """The same, if the two begin with other letters, and neither contains the other: "hour" for "time",
 but "affect" for "effect"."""
 SELDOM = 0.5
-"""Share of such a correction's probability that is left: of those above 0.75 one in ten was right
-where learners' sentences had been corrected (the development parts of JFLEG and GMEG)."""
+"""Share of such a correction's probability that is left: annotators seldom make it."""
 POSSESSIVES = {
     **{("you", "'re"): "your", ("they", "'re"): "their", ("it", "'s"): "its"},
     **{("he", "'s"): "his", ("who", "'s"): "whose"},
@@ -210,7 +209,7 @@ class Suggester:
         if edit == JOIN:
             joined = word + other
             return joined if joined.lower() in self.right else "", range(at + 1, at + 2)
-        if word.lower() in ("do", "does", "did") or other in ("na", "ta"):
+        if self.english and (word.lower() in ("do", "does", "did") or other in ("na", "ta")):
             # "what did I do" becomes "what I did"; "outta" is one word
             return None
         if behind == ["n't"]:
