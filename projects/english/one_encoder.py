@@ -3,8 +3,8 @@
     python one_encoder.py PIPELINE OUTPUT DOCS… [--minutes 10]
 
 In PIPELINE each has a BiLSTM of its own. The parser parses as before. LISA has one thin layer above
-the parser's BiLSTM, beside its own word vectors, and no longer reads an encoder below; the layer is
-trained for what LISA's attention read before.
+the parser's BiLSTM, beside its own word vectors and those of an encoder below, which the BiLSTM
+passes on; the layer is trained for what LISA's attention read before.
 """
 
 from __future__ import annotations
@@ -67,25 +67,28 @@ def with_one_encoder(nlp: Language) -> dict[str, Any]:
     parser, roles = components[PARSER]["model"], components[ROLES]["model"]
     own = {k: v for k, v in parser["input_encoder"].items() if k not in ("@misc", "tags")}
     states, tags = 2 * own["hidden_width"], len(nlp.get_pipe(PARSER).cfg["tags"])
+    own_vectors, below = own_and_below(roles["tok2vec"])
     listener = {
         "@architectures": "spacy.Tok2VecListener.v1",
-        "width": states + tags,
+        "width": states + tags + below,
         "upstream": SHARED,
     }
     shared = {
         "@architectures": "spacy-lal.SentenceBiLSTM.v1",
         **own,
         "tags": tags,
+        "passed": below,
         "prediction": "int8",
         "tok2vec": parser["tok2vec"],
     }
     components[SHARED] = {"factory": "lal_tok2vec", "model": shared}
     components[EMPTY] = {"factory": EMPTY}
     parser["tok2vec"] = listener
-    parser["input_encoder"] = {"@misc": "spacy-lal.SharedRows.v1", "width": states}
+    rows = {"@misc": "spacy-lal.SharedRows.v1", "width": states, "passed": below}
+    parser["input_encoder"] = rows
     roles["tok2vec"] = {
         "@architectures": WITH_ENCODER,
-        "embed": own_vectors(roles["tok2vec"]),
+        "embed": own_vectors,
         "encoder": listener,
     }
     roles["input_encoder"] |= {"hidden_width": THIN, "depth": 1, "tag_depth": 0}
@@ -95,11 +98,12 @@ def with_one_encoder(nlp: Language) -> dict[str, Any]:
     return dict(config)
 
 
-def own_vectors(tok2vec: dict[str, Any]) -> dict[str, Any]:
-    """Return the config of a component's own word vectors, without those of an encoder."""
-    above = tok2vec["@architectures"] == WITH_ENCODER
-    own: dict[str, Any] = tok2vec["embed"] if above else tok2vec
-    return own
+def own_and_below(tok2vec: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """Return the config of a component's own word vectors, and the width of those of an encoder
+    behind them."""
+    if tok2vec["@architectures"] != WITH_ENCODER:
+        return tok2vec, 0
+    return tok2vec["embed"], tok2vec["encoder"]["width"]
 
 
 def transfer(old: Language, new: Language, docs: list[Path], minutes: float) -> None:
@@ -121,12 +125,12 @@ def transfer(old: Language, new: Language, docs: list[Path], minutes: float) -> 
     width = shared.get_dim("nO")
     take(old, new, PARSER, width, mine)
 
-    forms_of, states_of = parser.get_ref("tok2vec"), torch_shim(shared).module
+    forms_of, features_of = parser.get_ref("tok2vec"), torch_shim(shared).module
 
     def read(some: list[Doc]) -> Callable[[Tensor, Tensor], Tensor]:
         forms, own = vectors(forms_of, some), vectors(own_of, some)
         return lambda tokens, lengths: torch.cat(
-            [own[tokens], states_of(forms[tokens], lengths)], -1
+            [own[tokens], features_of(forms[tokens], lengths)], -1
         )
 
     layer = ThinLayer(roles, own_of.get_dim("nO") + width)

@@ -40,7 +40,8 @@ class SentenceBiLSTMSettings(Settings):
     bfloat16 products, where the processor has them. tags: number of tags that the lowest layers
     tell apart, 0 for none. Their shares are the last features of a word, which a parser learns
     (`spacy-lal.SharedRows.v1` with a `width`). tag_depth, tag_width: as in
-    `spacy-lal.BiLSTMRows.v1`, in a BiLSTM with tags.
+    `spacy-lal.BiLSTMRows.v1`, in a BiLSTM with tags. passed: number of the word vectors' last
+    features that follow a word's own as they are, such as those of an encoder below.
     """
 
     name: ClassVar[str] = "spacy-lal.SentenceBiLSTM.v1"
@@ -50,11 +51,12 @@ class SentenceBiLSTMSettings(Settings):
     tags: int = 0
     tag_depth: int = 1
     tag_width: int = 64
+    passed: int = 0
 
     @property
     def width(self) -> int:
         """Number of features of a word."""
-        return 2 * self.hidden_width + self.tags
+        return 2 * self.hidden_width + self.tags + self.passed
 
     def build(self, d_in: int) -> "SentenceBiLSTM":
         """Return the network."""
@@ -62,7 +64,8 @@ class SentenceBiLSTMSettings(Settings):
 
 
 class SentenceBiLSTM(TaggingBiLSTM):
-    """Word vectors [B, n, d_in], lengths [B] -> states and shares of tags [B, n, width]."""
+    """Word vectors [B, n, d_in], lengths [B] -> features of words [B, n, width]: states, shares of
+    tags, and those of the vectors that are passed on."""
 
     def __init__(self, settings: SentenceBiLSTMSettings, d_in: int) -> None:
         own = BiLSTMInput(
@@ -73,16 +76,24 @@ class SentenceBiLSTM(TaggingBiLSTM):
             settings.mixed_precision,
         )
         super().__init__(own, d_in, settings.tags)
+        self.passed = settings.passed
+        if not 0 <= self.passed <= d_in:
+            raise ValueError(
+                f"passed must be from 0 to the width of the word vectors, {d_in}, got {self.passed}"
+            )
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        return features(self.read_padded(x, lengths))
+        return features(self.read_padded(x, lengths), x, self.passed)
 
 
-def features(read: ReadWords) -> Tensor:
-    """Return the features of words [..., width]."""
-    if read.tags is None:
-        return read.states
-    return torch.cat([read.states, torch.softmax(read.tags, -1)], -1)
+def features(read: ReadWords, words: Tensor, passed: int) -> Tensor:
+    """Return the features of words [..., width]. words: their vectors [..., d_in]."""
+    parts = [read.states]
+    if read.tags is not None:
+        parts.append(torch.softmax(read.tags, -1))
+    if passed:
+        parts.append(words[..., -passed:])
+    return parts[0] if len(parts) == 1 else torch.cat(parts, -1)
 
 
 def build_network(header: Header) -> nn.Module:
@@ -159,13 +170,14 @@ def _read_ahead(model: Model, docs: list[Doc]) -> list[Floats2d] | None:
     reading: Reading = model.attrs["reading"]
     sentences, vectors = reading.split(docs), DocVectors(model, docs)
     run = partial(torch_shim(model).run, is_train=False, prediction="int8", method="read")
-    first_token = numpy.cumsum([0, *map(len, docs)])
+    first_token, passed = numpy.cumsum([0, *map(len, docs)]), model.attrs["settings"].passed
     rows = torch.zeros(int(first_token[-1]), model.get_dim("nO"))
     for group, first, lengths in unpadded_batches(sentences):
         some = [sentences[k] for k in group]
-        read: ReadWords | None = run(vectors.of(some), steps_of(first, lengths))
+        words = vectors.of(some)
+        read: ReadWords | None = run(words, steps_of(first, lengths))
         if read is None:
             return None
         tokens = numpy.concatenate([first_token[of.doc] + of.words for of in some])
-        rows.index_copy_(0, torch.from_numpy(tokens), features(read))
+        rows.index_copy_(0, torch.from_numpy(tokens), features(read, words, passed))
     return to_rows(model, rows, [len(doc) for doc in docs])

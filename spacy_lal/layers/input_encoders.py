@@ -205,12 +205,13 @@ class SharedInput(InputSettings):
     """The vectors of a shared encoder as they are (`spacy-lal.SharedRows.v1`). No layer reads tags.
 
     width: number of features that are states; behind them are the shares of tags that the encoder
-    has found (`tags` of `spacy-lal.SentenceBiLSTM.v1`), which are the parser's. null: all are
-    states, from which the parser scores tags.
+    has found (`tags` of `spacy-lal.SentenceBiLSTM.v1`), which are the parser's, and so many as are
+    `passed` on to other components. width null: all are states, from which the parser scores tags.
     """
 
     name: ClassVar[str] = "spacy-lal.SharedRows.v1"
     width: int | None = None
+    passed: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -228,13 +229,14 @@ class SharedInputEncoder(TagReader):
 
     def __init__(self, settings: SharedInput, d_in: int, n_tags: int) -> None:
         super().__init__()
-        self.output_dim = d_in if settings.width is None else settings.width
+        self.n_tags = n_tags
+        self.output_dim = d_in - settings.passed if settings.width is None else settings.width
         if settings.width is None:
-            self.tag_scores = Linear(d_in, n_tags)
-        elif d_in - settings.width != n_tags:
+            self.tag_scores = Linear(self.output_dim, n_tags)
+        elif (n_shares := d_in - settings.width - settings.passed) != n_tags:
             raise ValueError(
-                f"the shared encoder's vectors are {d_in} wide: {settings.width} features and "
-                f"{d_in - settings.width} tags, but the parser has {n_tags} tags"
+                f"the shared encoder's vectors are {d_in} wide: {settings.width} features, "
+                f"{n_shares} tags and {settings.passed} passed on, but the parser has {n_tags} tags"
             )
         self.start = nn.Parameter(torch.randn(self.output_dim) * 0.1)
         self.stop = nn.Parameter(torch.randn(self.output_dim) * 0.1)
@@ -245,7 +247,8 @@ class SharedInputEncoder(TagReader):
     ) -> tuple[Tensor, Tensor]:
         words = self.dropout(x[..., : self.output_dim])
         if self.tag_scores is None:
-            tags = x[..., self.output_dim :].clamp(min=LEAST_SHARE).log()
+            shares = x[..., self.output_dim : self.output_dim + self.n_tags]
+            tags = shares.clamp(min=LEAST_SHARE).log()
         else:
             tags = self.tag_scores(words)
         return with_start_and_stop(words, lengths, self.start, self.stop), tags

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from .toy import TINY, headed_examples, joint_pipeline
 from .toy_frames import srl_pipeline
 from .toy_shared import (
     BESIDE,
+    BILSTM,
     WORDS,
     annotations,
     bilstm_pipeline,
@@ -284,8 +286,56 @@ def test_shares_of_tags_behind_the_states() -> None:
     assert torch.equal(rows[0, 1:3], states[0])
     torch.testing.assert_close(torch.softmax(tags, -1), shares)
     assert torch.isfinite(tags).all()
-    with pytest.raises(ValueError, match="5 wide: 3 features and 2 tags, but the parser has 4"):
+    message = "5 wide: 3 features, 2 tags and 0 passed on, but the parser has 4 tags"
+    with pytest.raises(ValueError, match=message):
         SharedInput(width=3).build(5, 4)
+
+
+def test_a_parser_does_not_read_what_is_passed_on() -> None:
+    x, lengths = torch.randn(2, 4, 9), torch.tensor([4, 2])
+    for settings, width in ((SharedInput(width=3, passed=4), 5), (SharedInput(passed=4), 5)):
+        encoder = settings.build(9, 2).eval()
+        alone = replace(settings, passed=0).build(width, 2).eval()
+        alone.load_state_dict(encoder.state_dict())
+        with torch.no_grad():
+            pairs = zip(encoder(x, lengths), alone(x[..., :width], lengths), strict=True)
+            assert all(torch.equal(mine, expected) for mine, expected in pairs)
+
+
+@pytest.mark.parametrize("prediction", ["float32", "int8"])
+def test_vectors_that_a_bilstm_passes_on(prediction: str) -> None:
+    """They follow the same features as without, for padded sentences and for those without."""
+    nlp = spacy.blank("en")
+    embed = {"@architectures": "spacy.HashEmbedCNN.v2", **CNN}
+    docs = [nlp.make_doc(text) for text in ("Dogs eat.", "", "The cat sat on  the mat. It ate.")]
+    found = []
+    for passed in (0, 5):
+        config = {**BILSTM, "tags": 3, "tok2vec": embed, "prediction": prediction}
+        spacy.util.fix_random_seed(0)
+        pipe = nlp.create_pipe("lal_tok2vec", config={"model": {**config, "passed": passed}})
+        pipe.model.initialize(X=docs)
+        assert pipe.model.get_dim("nO") == 35 + passed
+        found.append(pipe.predict(docs))
+        vectors = pipe.model.get_ref("tok2vec").predict(docs)
+    for without, rows, words in zip(*found, vectors, strict=True):
+        assert numpy.array_equal(rows[:, :35], without)
+        is_word = numpy.abs(rows).any(-1)
+        assert numpy.array_equal(rows[is_word, 35:], words[is_word, -5:])
+    assert [int(numpy.abs(rows).any(-1).sum()) for rows in found[1]] == [3, 0, 10]
+    config = {**BILSTM, "tok2vec": embed, "passed": 13}
+    with pytest.raises(ValueError, match="from 0 to the width of the word vectors, 12, got 13"):
+        nlp.create_pipe("lal_tok2vec", config={"model": config}).model.initialize(X=docs)
+
+
+CNN = {
+    "pretrained_vectors": None,
+    "width": 12,
+    "depth": 1,
+    "embed_size": 50,
+    "window_size": 1,
+    "maxout_pieces": 2,
+    "subword_features": True,
+}
 
 
 @pytest.mark.parametrize("positions", [True, False])
