@@ -14,6 +14,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from ..artificial_errors.english import plural, regular
+from ..formats.edit_kinds import irregular
 
 
 class Phrase(NamedTuple):
@@ -110,6 +111,16 @@ def wrong_phrases(words: Sequence[str], starts: Sequence[int]) -> Iterator[Phras
                     yield Phrase(first, last + 1, pattern.type, made)
 
 
+def _stated(do: str, subject: str, base: str, doubled: bool) -> str:
+    """Return what "does it cost" and the like are in a statement: "it costs"."""
+    forms = regular(base, doubled)
+    _, third, past, *_ = next(
+        (of for of in irregular() if of[0] == base), (base, forms.third, forms.pasts[0])
+    )
+    verb = {"do": base, "does": third, "did": past}[do]
+    return _I.sub("I", f"{subject} {verb}")
+
+
 def straight(text: str) -> str:
     """Return a text whose apostrophes are straight."""
     return text.replace("’", "'")
@@ -136,5 +147,7 @@ def _right(found: re.Match[str], pattern: Pattern, known: Patterns) -> str | Non
             return f"have {last}"
         case "=last":
             return last
+        case "=stated":
+            return _stated(found["v"], found["s"], found["b"], found["b"] in known.doubled)
         case right:
             return _I.sub("I", found.expand(right)) if right and "\\" in right else right

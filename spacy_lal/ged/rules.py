@@ -58,8 +58,9 @@ def judge_by_rules(
     right = [p.start - 1 for p in found if p.start and is_missing(p.type)]
     # what is wrong with a phrase isn't wrong with its neighbours
     right += (i for p in phrases if p.type in SILENCING for i in (p.start - 1, p.end))
-    # "such a" has the article of the next word
-    right += (p.end for p in phrases if p.right and p.right.endswith((" a", " an")))
+    # "such a" has the article of the next word, and "these" its plural
+    ends = (" a", " an", "these")
+    right += (p.end for p in phrases if p.right and p.right.lower().endswith(ends))
     # "many of students": "many students" or "many of the students", not both
     less = [p.end for p in phrases if p.type == UNNEEDED and p.end < len(doc)]
     wrong[numpy.ix_(less, suggest.of_type.get(NO_ARTICLE, []))] = 0.0

@@ -54,6 +54,10 @@ POSSESSIVE = {"R:DET", "R:OTHER", "R:PRON"}
 """Types of both that say so."""
 NEGATIONS = ("im", "in", "ir", "il", "dis")
 """What may stand for "un"."""
+NUMBER, AGREEMENT = "R:NOUN:NUM", "R:VERB:SVA"
+"""Types of a noun's number and of its verb's."""
+DEMONSTRATIVES = {"this": False, "that": False, "these": True, "those": True}
+"""Determiners, and whether they stand before a plural."""
 INFLECTED = {"VERB", "NOUN"}
 """Kinds of errors in forms of one word."""
 PERSONS = (
@@ -189,6 +193,8 @@ class Suggester:
             if before_verbs and types.get(i + 1) == "R:VERB:FORM":
                 del types[i + 1]
                 seconds.add(i + 1)
+        if self.english:
+            _keep_one_of_both(words, types, found, probabilities.sum(1))
         return found, seconds
 
     def _together(
@@ -270,6 +276,31 @@ def _leaves_open(type: str, edit: str) -> bool:
     """Whether a label doesn't say what is right: neither does its edit, nor is the word left out,
     nor can it be looked up among right words."""
     return not (edit or is_unnecessary(type) or type.endswith(("SPELL", "INFL")))
+
+
+def _keep_one_of_both(
+    words: Sequence[str],
+    types: dict[int, str],
+    found: dict[int, list[Correction]],
+    errors: NDArray,
+) -> None:
+    """Take back the less probable of two corrections, of a noun's number and of a determiner or
+    verb, if they don't agree: "these problem" becomes "these problems" or "this problem".
+
+    errors: probabilities of errors, by word."""
+    for noun in [i for i in found if types[i] == NUMBER]:
+        of_one = len(found[noun][0].text) < len(words[noun])
+        for other in (noun - 1, noun + 1, noun + 2):
+            if other not in found or noun not in found:
+                continue
+            new = found[other][0].text.lower()
+            pointing = other < noun and new in DEMONSTRATIVES
+            agreeing = other > noun and types[other] == AGREEMENT
+            if (pointing and of_one == DEMONSTRATIVES[new]) or (
+                agreeing and of_one != new.endswith("s")
+            ):
+                worse = min(noun, other, key=lambda i: errors[i])
+                del types[worse], found[worse]
 
 
 def _is_odd(words: Sequence[str], at: int, text: str) -> bool:

@@ -244,6 +244,36 @@ def test_a_possessive_keeps_the_form_in_ing() -> None:
     assert suggest(["must", "speaking"], {1: "R:VERB:FORM"}, p)[0][1][0].text == "speak"
 
 
+def test_a_noun_and_what_agrees_with_it_are_not_corrected_both() -> None:
+    """ "ones does": "one does" or "ones do"; but "car was" may be "cars are"."""
+    labels = [f"R:NOUN:NUM ={noun}" for noun in ("one", "cars")]
+    labels += [f"R:VERB:SVA ={verb}" for verb in ("do", "is", "are")]
+    labels += [f"R:DET ={word}" for word in ("these", "this")]
+    suggest = Suggester([*labels, "R:DET =a", "R:DET =an"], [])
+    for words, right in {
+        "ones 0.9 does 0.6": {0: "one"},
+        "ones 0.6 does 0.9": {1: "do"},
+        "ones 0.9 still 0 does 0.6": {0: "one"},
+        "ones 0.9 and 0 he 0 does 0.6": {0: "one", 3: "do"},
+        "ones 0.9 were 0.6": {0: "one", 1: "is"},
+        "car 0.9 was 0.6": {0: "cars", 1: "are"},
+        "this 0.9 ones 0.6": {0: "these"},
+        "this 0.6 ones 0.9": {1: "one"},
+        "these 0.6 ones 0.9": {0: "this", 1: "one"},
+        "these 0.9 car 0.6 was 0.7": {0: "this", 2: "are"},
+    }.items():
+        texts, ps = words.split()[::2], map(float, words.split()[1::2])
+        rows, types = numpy.zeros((len(texts), len(labels) + 2), "f"), {}
+        for i, (text, p) in enumerate(zip(texts, ps, strict=True)):
+            known = ("ones", "car", "does", "were", "was", "this", "these")
+            made = known.index(text) if text in known else None
+            if made is not None:
+                rows[i, made], types[i] = p, labels[made].split()[0]
+        found, _ = suggest(texts, types, rows)
+        assert {i: of[0].text for i, of in found.items()} == right
+        assert set(types) == set(right)
+
+
 def test_a_sentence_may_begin_with_good() -> None:
     suggest = Suggester(["R:MORPH =well", "R:DET =a", "R:DET =an"], [])
     p = numpy.array([[0.9, 0.0, 0.0]])

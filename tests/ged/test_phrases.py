@@ -106,7 +106,7 @@ We play [the|] football, have [the|] lunch at two, and go to school by [the|] bu
 They speak [the|] English and live in [the|] Europe. He went to [the|] bed early.
 [The|] most of the people left. I took my [brother|brother's] car.
 I used to [swimming|?].
-I know where [is|?] the old station. I know what [does|?] he want.
+I know where [is|?] the old station. I know what [does|?] he still want.
 I spend my time [to read|reading], and it is worth [to visit|visiting].
 You must [to|] go. He suggested [me|?] to wait.
 I have been here [for|since] 2015. He has lived there [from|for] two years.
@@ -181,6 +181,10 @@ You can come, [isn't it|ca n't you]?
 You will come, [isn't it|wo n't you]?
 Where [you are|are you] going?
 I know where [is he|he is].
+I do n't know how much [does it cost|it costs]. Tell us what [did he say|he said].
+She asked me where [do I live|I live]. They asked him why [did he stop|he stopped].
+Can you tell me what time [is it|it is]? Show them how old [is the house|the house is].
+I wonder how many people [do they need|they need].
 Pay attention [on|to] it.
 I prefer tea [than|to] coffee.
 Why [u|you] laugh?
@@ -469,7 +473,8 @@ On the other hand, from my point of view it is late. We met last Saturday.
 We leave next month. At night it is cold. Thank you for your help, and he kept to the left.
 It allows us to go. My brothers play football. The police have left. It was a long time ago.
 I like the film very much. I know where we can meet. What happened? He died. He was seen.
-I had to come, and he could come. I left, and I felt ill. The past few days were cold.
+We know how much it costs. I had to come, and he could come. I left, and I felt ill.
+The past few days were cold.
 Than that, nothing is better. Where were you? The weather is fine.
 There is a hole in the day bed. Peace of mind is good. Here and there. We now know it.
 The turn of the century. Buy trains. Live music is good. Keep it safe. He fell down.

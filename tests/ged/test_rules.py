@@ -58,6 +58,8 @@ def test_such_a_has_the_article_of_the_next_word() -> None:
     words = ["She", "is", "so", "beautiful", "girl", "."]
     (error,) = grammar_errors(found_in(detector(), words, rows))
     assert (error.span.text, error.suggestions) == ("so", (("such a", 1.0),))
+    (error,) = grammar_errors(found_in(detector(), ["This", "problems", "are", "."], rows[2:]))
+    assert (error.span.text, error.suggestions) == ("This", (("These", 1.0),))
 
 
 def test_the_next_word_decides_whether_an_article_is_wrong() -> None:
