@@ -1,5 +1,5 @@
-"""`lal_list_items`: sentence starts at items of lists, at headings and at lines of quoted mail. A
-component that finds sentences behind it keeps them."""
+"""`lal_list_items`: sentence starts at items of lists, at headings, at lines of quoted mail and, in
+English, behind abbreviations. A component that finds sentences behind it keeps them."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +11,8 @@ import numpy
 from spacy.attrs import SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc
+
+from .abbreviations import sentence_starts_behind
 
 _MARKERS = {
     "quote": r"(?:>\s?)*>(?=\s|[^\W\d_])",
@@ -90,8 +92,8 @@ class _Item:
 
 
 def set_list_items(doc: Doc) -> Doc:
-    """Set a sentence start at each item of a list, at each heading and at each line of quoted mail.
-    Returns the Doc.
+    """Set a sentence start at each item of a list, each heading, each line of quoted mail and, in
+    English, where a sentence ends with an abbreviation. Returns the Doc.
 
     Markers such as "-" or "2." stay with their items. Elsewhere nothing is set: what finds
     sentences behind it, such as spaCy's `senter`, decides there, and also whether an item has two
@@ -100,11 +102,23 @@ def set_list_items(doc: Doc) -> Doc:
     """
     if doc.has_annotation("SENT_START"):
         return doc
-    lines = _lines(doc)
-    if len(lines) < 2:
-        return doc
-    items = _items(lines)
     values: Any = numpy.zeros(len(doc), dtype="int64")
+    lines = _lines(doc)
+    if len(lines) > 1:
+        _start_items(doc, values, lines)
+    if doc.lang_ == "en":
+        starts = set(sentence_starts_behind(doc.text))
+        for token in doc if starts else ():
+            if token.idx in starts and not token.is_space and not values[token.i]:
+                _start(doc, values, token.i)
+    if values.any():
+        doc.from_array([SENT_START], values.view("uint64"))
+    return doc
+
+
+def _start_items(doc: Doc, values: numpy.ndarray, lines: Sequence[_Line]) -> None:
+    """Let a sentence start at each item, heading and line of quoted mail."""
+    items = _items(lines)
     for number in sorted({*_starts(lines, items), *_plain_items(lines, items)}):
         _start(doc, values, lines[number].words[0])
     for line, item in zip(lines, items, strict=True):
@@ -113,9 +127,6 @@ def set_list_items(doc: Doc) -> Doc:
             inside = [i for i in line.words[1:] if doc[i].idx < end]
             values[inside] = -1
             values[line.words[len(inside) + 1 :][:1]] = -1
-    if values.any():
-        doc.from_array([SENT_START], values.view("uint64"))
-    return doc
 
 
 def _start(doc: Doc, values: numpy.ndarray, at: int) -> None:

@@ -75,6 +75,25 @@ def test_prose_stays_as_it_is(nlp: Language, text: str) -> None:
     assert [token.sent_start for token in doc] == [0] * len(doc)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It opens at 8 a.m. |We left the U.S. |The shop, etc. |I know.",
+        "Smith & Co.  |They left then, and so did I.\nHe has a Ph.D.\n|She has none.",
+        "|- tea etc. |It is hot.\n|- milk",
+        "The U.S. Senate met at 5 p.m. Monday, 10 a.m. The Times said. Mr. Brown Jr. and I saw it.",
+        "I saw Dr. They? See p. The end. Vol. I is here, No. I too, and the U.S. Itself.",
+    ],
+)
+def test_sentences_that_end_with_abbreviations(nlp: Language, text: str) -> None:
+    given = text.replace("|", "")
+    # of a Doc's first token spaCy says True, whether set or not
+    assert marked(nlp(given)).removeprefix("|") == text.removeprefix("|")
+    german = spacy.blank("de")
+    german.add_pipe("lal_list_items")
+    assert "|" not in marked(german(given.replace("- ", "")))[1:].replace("\n|", "")
+
+
 def test_what_is_inside_an_item(nlp: Language) -> None:
     """Markers stay with their words and line breaks with the line before; more isn't said."""
     doc = nlp("Buy:\n1. tea leaves\n2. milk")
