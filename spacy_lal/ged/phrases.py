@@ -13,8 +13,10 @@ from importlib.resources import files
 from itertools import accumulate
 from typing import NamedTuple
 
+from ..annotations.grammar_errors import is_missing
 from ..artificial_errors.english import plural, regular
 from ..formats.edit_kinds import irregular
+from .articles import with_articles
 
 
 class Phrase(NamedTuple):
@@ -106,6 +108,9 @@ def wrong_phrases(words: Sequence[str], starts: Sequence[int]) -> Iterator[Phras
                 if taken.isdisjoint(span) and all(small):
                     taken.update(span)
                     made = _right(match, pattern, known)
+                    behind = first if is_missing(pattern.type) else last + 1
+                    if made and behind < len(words):
+                        made = with_articles(made, words[behind])
                     if made and first in begins and words[first].istitle():
                         made = made[0].upper() + made[1:]
                     yield Phrase(first, last + 1, pattern.type, made)

@@ -108,7 +108,7 @@ They speak [the|] English and live in [the|] Europe. He went to [the|] bed early
 I used to [swimming|?].
 I know where [is|?] the old station. I know what [does|?] he still want.
 I spend my time [to read|reading], and it is worth [to visit|visiting].
-You must [to|] go. He suggested [me|?] to wait.
+You must [to|] go. He suggested [him|?] to wait.
 I have been here [for|since] 2015. He has lived there [from|for] two years.
 I have not seen her [since|for] long time.
 We met [at|in] the morning, and [in|at] the weekend, and [in|at] 5 o'clock.
@@ -203,7 +203,7 @@ I do not know [nobody|anybody] here.
 We didn't have [no|any] money.
 There was no [a|] towel, and we waited for [a|] half an hour.
 It is [enough big|big enough] for us.
-I want [that you|?] come.
+I want [that she|?] come.
 I feel [myself|] very tired.
 When we [arrive|arrived] at home, we were hungry.
 He speaks English very [good|well], but not Greek.
@@ -409,6 +409,26 @@ He was angry with [she|her]. We went there with [they|them] and stayed.
 The food was nice but [too much|too] expensive, and I feel [me|] very tired.
 How [many|much] does it cost? Tell me what time [will you|you will] arrive.
 I will [make|have] a big party for my birthday.
+He is used to [get|getting] up early. There [are|is] a lot of [informations|information] on it.
+She explained [me|to me] how [does it work|it works]. It was the first time I [see|saw] it.
+They left when [started|it started] to rain. He was born [in|on] 12 of May.
+I [have been|was] in Paris two years ago. It is more important [that|than] money.
+When I [will|] arrive home, I will call. He is [engineer|an engineer].
+It is hard [for learn|to learn].
+I was glad to [received|receive] it.
+I hope [you to be|you are] fine. This is the photo [what|that] you asked for.
+She asked me [that|] where I was, and he [told|said] that he is ill.
+Sorry for [the late|being late].
+I want [that you|you to] come, and they want [that they|them to] go.
+I know what to do [it|].
+This is the answer [of|to] your letter. The book is about [of|] a man.
+He went home [by feet|on foot].
+My mother [cook|cooks] well. My brother often [go|goes] there.
+It was [a such|such an] idea and [a such|such a] loss.
+They have [less|fewer] problems. He was [too|so] tired that he fell asleep.
+This book [is belong|belongs] to me. They [are belong|belong] to us.
+We left [for don't|not to] lose it.
+She suggested [me to|that I] go, and they suggested [us to|that we] stay.
 """
 RIGHT = """
 Today is a good day to start. The report says that travel is expensive.
@@ -425,6 +445,14 @@ Whenever it is the first time, I visit them. They felt tired and fell asleep. He
 Which name is better? It is the worse of the two, and it is close because both are good.
 We are looking to meet your needs. All that she felt in love was joy. Give my money back to them.
 He was broke by 1990, and he is more an elder than a priest. It works like a driver.
+It is used to get votes. If you will excuse me, I will go. When will you arrive?
+There is a lot of information. It was the first time I saw it. Born in 12 countries.
+I told them that he was there, as he told that story.
+My friend knows what it is about. Is it about of?
+I asked that if he came, we go. My brother and my sister live here. Does my mother cook?
+Let my mother cook. I have been here since two years ago.
+It is more important that he comes. As such, an idea.
+It is no less true. It is too late, and that is that. In less than two days it is better that way.
 He was hid by the trees.
 They opened a new furniture and design store. When I will be back, I can not say.
 We use the and and or operators of the language.
