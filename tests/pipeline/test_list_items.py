@@ -81,6 +81,8 @@ def test_prose_stays_as_it_is(nlp: Language, text: str) -> None:
         "It opens at 8 a.m. |We left the U.S. |The shop, etc. |I know.",
         "Smith & Co.  |They left then, and so did I.\nHe has a Ph.D.\n|She has none.",
         "|- tea etc. |It is hot.\n|- milk",
+        'He lives in Boston, Mass. |"I know." They sued Inc. |In the U.S. |The Times said so.',
+        "How the U.S. In Iraq Won; Apple Inc. A Short History; for Inc. as a firm, etc. and so on.",
         "The U.S. Senate met at 5 p.m. Monday, 10 a.m. The Times said. Mr. Brown Jr. and I saw it.",
         "I saw Dr. They? See p. The end. Vol. I is here, No. I too, and the U.S. Itself.",
     ],
