@@ -77,7 +77,7 @@ def test_sentences_of_others_are_kept(nlp: Language) -> None:
     assert len(list(doc.sents)) == 1
 
 
-def test_a_component_leaves_with_a_copy_of_the_encoder() -> None:
+def test_a_component_leaves_with_copies_of_the_encoders() -> None:
     whole = spacy.load("en_lal_md", exclude=["lisa_srl"])
     starts = [[token.is_sent_start for token in whole(text)] for text in TEXTS[:3]]
 
@@ -90,7 +90,8 @@ def test_a_component_leaves_with_a_copy_of_the_encoder() -> None:
             yield doc
 
     before = [layers(whole(doc))[1] for doc in docs()]
-    whole.replace_listeners("tok2vec", "lal_constituency", ["model.tok2vec.encoder"])
+    whole.replace_listeners("tok2vec", "lal_tok2vec", ["model.tok2vec.encoder"])
+    whole.replace_listeners("lal_tok2vec", "lal_constituency", ["model.tok2vec"])
     other = spacy.blank("en")
     other.tokenizer = whole.tokenizer
     other.add_pipe("lal_constituency", source=whole)
