@@ -38,7 +38,7 @@ class SentenceBiLSTMSettings(Settings):
 
     hidden_width: width of each direction. depth: number of layers. mixed_precision: train with
     bfloat16 products, where the processor has them. tags: number of tags that the lowest layers
-    tell apart, 0 for none. Their shares are the last features of a word, which a parser learns
+    tell apart, 0 for none. Their shares follow a word's states, and a parser learns them
     (`spacy-lal.SharedRows.v1` with a `width`). tag_depth, tag_width: as in
     `spacy-lal.BiLSTMRows.v1`, in a BiLSTM with tags. passed: number of the word vectors' last
     features that follow a word's own as they are, such as those of an encoder below.
