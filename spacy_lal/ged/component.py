@@ -250,7 +250,7 @@ class ErrorDetector(WeightsPipe):
             starts = sentence_starts(doc, "split")
             ruled: list[Phrase] = []
             if suggest is not None and suggest.english:
-                ruled = judge_by_rules(doc, starts, wrong, suggest)
+                ruled = judge_by_rules(doc, words, starts, wrong, suggest)
             # as precise as a threshold, which may lie between two scores
             errors = wrong.sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
@@ -281,7 +281,7 @@ class ErrorDetector(WeightsPipe):
                     errors[start:end] = 1.0
                     corrections[start] = [] if text is None else [Correction(text, 1.0)]
                     swapped.update(range(start + 1, end))
-                if "’" in doc.text:
+                if corrections and "’" in doc.text:
                     corrections = {
                         i: [Correction(text.replace("'", "’"), p) for text, p in of]
                         for i, of in corrections.items()

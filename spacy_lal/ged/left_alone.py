@@ -107,13 +107,10 @@ def leave_alone(
     unknown = unknown_names(words, starts, suspected, suggest.right)
     wrong[numpy.ix_(unknown, spelling)] = 0.0
     no_slips = [i for i in suspected if suggest.right.is_no_slip(words[i])]
-    plain = [k for k in spelling if not suggest.labels[k][1]]
-    wrong[numpy.ix_(no_slips, plain)] = 0.0
-    types = [type for type, _ in suggest.labels]
-    no_verbs = [k for k, type in enumerate(types) if not type.startswith("R:VERB")]
+    wrong[numpy.ix_(no_slips, suggest.plain_spelling)] = 0.0
     for of, labels, odds in (
-        (quoted_words(words), range(len(types)), QUOTED),
-        (words_at_names(words, starts), no_verbs, NAMED),
+        (quoted_words(words), range(len(suggest.labels)), QUOTED),
+        (words_at_names(words, starts), suggest.no_verbs, NAMED),
     ):
         if of:
             part = numpy.ix_(of, labels)

@@ -8,7 +8,6 @@ from spacy.tokens import Doc
 
 from ..annotations.escapes import plain_doc
 from ..annotations.grammar_errors import is_missing
-from ..trees.brackets import plain_word
 from .articles import article_forms
 from .capitals import with_right_capitals
 from .code import words_of_code
@@ -31,18 +30,19 @@ NEAR = 6
 
 
 def judge_by_rules(
-    doc: Doc, starts: Sequence[int], wrong: NDArray, suggest: Suggester
+    doc: Doc, words: Sequence[str], starts: Sequence[int], wrong: NDArray, suggest: Suggester
 ) -> list[Phrase]:
     """Return what is wrong by rule; set the probabilities of what is right by rule to zero, and
     lower those of what is left alone.
 
-    starts: where the Doc's sentences begin. wrong: probabilities of errors [words, labels].
+    words: the Doc's. starts: where its sentences begin. wrong: probabilities of errors [words,
+    labels].
     """
     plain = plain_doc(doc)
     code = {*words_of_code(plain)}
     wrong[[*code]] = 0.0
-    words = [token.text for token in doc]
-    leave_alone([plain_word(word) for word in words], starts, wrong, suggest)
+    plain_words = words if plain is doc else [token.text for token in plain]
+    leave_alone(plain_words, starts, wrong, suggest)
     # these need no probabilities
     forms = article_forms(doc)
     wrong[numpy.ix_([*forms], suggest.articles)] = 0.0

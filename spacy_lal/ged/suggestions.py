@@ -110,6 +110,10 @@ class Suggester:
         self.of_type: dict[str, list[int]] = {}
         for k, (type, _) in enumerate(self.labels):
             self.of_type.setdefault(type, []).append(k)
+        self.no_verbs = [
+            k for k, (type, _) in enumerate(self.labels) if not type.startswith("R:VERB")
+        ]
+        self.plain_spelling = [k for k in self.of_type.get(SPELLING, []) if not self.labels[k][1]]
         self.right = RightWords(words, letters_of(words[:MOST_FREQUENT]))
         self.corrects = any(edit for _, edit in self.labels)
         # insertions before a word, and what stands in its place
