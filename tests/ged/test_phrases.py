@@ -423,7 +423,8 @@ I want [that you|you to] come, and they want [that they|them to] go.
 I know what to do [it|].
 This is the answer [of|to] your letter. The book is about [of|] a man.
 He went home [by feet|on foot].
-My mother [cook|cooks] well. My brother often [go|goes] there.
+[These|This] [informations|information] [are|is] useful. Read [those|that] [advices|advice].
+[That|Those] books are mine. My mother [cook|cooks] well. My brother often [go|goes] there.
 It was [a such|such an] idea and [a such|such a] loss.
 They have [less|fewer] problems. He was [too|so] tired that he fell asleep.
 This book [is belong|belongs] to me. They [are belong|belong] to us.
