@@ -51,6 +51,8 @@ class Patterns(NamedTuple):
 
 LONGEST = 40
 """Letters of the longest words that patterns read."""
+PASTS = {"cost": "cost", "do": "did", "have": "had", "ride": "rode"}
+"""Pasts that the list of irregular words lacks."""
 _BEFORE = r"(?<![^ \n])"
 _GROUP = re.compile(r"(?<!\\)\((?!\?)|\(\?P<\w+>")
 _I = re.compile(r"(?<!\S)i(?!\S)")
@@ -118,12 +120,18 @@ def wrong_phrases(words: Sequence[str], starts: Sequence[int]) -> Iterator[Phras
 
 def _stated(do: str, subject: str, base: str, doubled: bool) -> str:
     """Return what "does it cost" and the like are in a statement: "it costs"."""
-    forms = regular(base, doubled)
-    _, third, past, *_ = next(
-        (of for of in irregular() if of[0] == base), (base, forms.third, forms.pasts[0])
-    )
-    verb = {"do": base, "does": third, "did": past}[do]
+    third = "has" if base == "have" else plural(base)
+    verb = {"do": base, "does": third, "did": _past(base, doubled)}[do]
     return _I.sub("I", f"{subject} {verb}")
+
+
+def _past(base: str, doubled: bool) -> str:
+    """Return the past form of a verb."""
+    for forms in irregular():
+        if forms[0] == base and len(forms) > 2:
+            # but "read", "reads", "reading"
+            return base if forms[2].endswith("ing") else forms[2]
+    return PASTS.get(base) or regular(base, doubled).pasts[0]
 
 
 def straight(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from numpy.typing import NDArray
 
 from ..annotations.grammar_errors import EDIT, Correction, is_missing, is_unnecessary
+from ..artificial_errors.english import plural
 from ..formats.edit_kinds import related
 from ..formats.parallel import in_common
 from .articles import with_articles
@@ -293,15 +294,18 @@ def _keep_one_of_both(
 
     errors: probabilities of errors, by word."""
     for noun in [i for i in found if types[i] == NUMBER]:
-        of_one = len(found[noun][0].text) < len(words[noun])
+        old, new = words[noun].lower(), found[noun][0].text.lower()
+        of_one = plural(new) == old
+        if not of_one and plural(old) != new:
+            continue
         for other in (noun - 1, noun + 1, noun + 2):
             if other not in found or noun not in found:
                 continue
-            new = found[other][0].text.lower()
-            pointing = other < noun and new in DEMONSTRATIVES
+            right = found[other][0].text.lower()
+            pointing = other < noun and right in DEMONSTRATIVES
             agreeing = other > noun and types[other] == AGREEMENT
-            if (pointing and of_one == DEMONSTRATIVES[new]) or (
-                agreeing and of_one != new.endswith("s")
+            if (pointing and of_one == DEMONSTRATIVES[right]) or (
+                agreeing and of_one != right.endswith("s")
             ):
                 worse = min(noun, other, key=lambda i: errors[i])
                 del types[worse], found[worse]

@@ -246,7 +246,7 @@ def test_a_possessive_keeps_the_form_in_ing() -> None:
 
 def test_a_noun_and_what_agrees_with_it_are_not_corrected_both() -> None:
     """ "ones does": "one does" or "ones do"; but "car was" may be "cars are"."""
-    labels = [f"R:NOUN:NUM ={noun}" for noun in ("one", "cars")]
+    labels = [f"R:NOUN:NUM ={noun}" for noun in ("one", "cars", "man")]
     labels += [f"R:VERB:SVA ={verb}" for verb in ("do", "is", "are")]
     labels += [f"R:DET ={word}" for word in ("these", "this")]
     suggest = Suggester([*labels, "R:DET =a", "R:DET =an"], [])
@@ -261,11 +261,12 @@ def test_a_noun_and_what_agrees_with_it_are_not_corrected_both() -> None:
         "this 0.6 ones 0.9": {1: "one"},
         "these 0.6 ones 0.9": {0: "this", 1: "one"},
         "these 0.9 car 0.6 was 0.7": {0: "this", 2: "are"},
+        "these 0.9 men 0.6": {0: "this", 1: "man"},
     }.items():
         texts, ps = words.split()[::2], map(float, words.split()[1::2])
         rows, types = numpy.zeros((len(texts), len(labels) + 2), "f"), {}
         for i, (text, p) in enumerate(zip(texts, ps, strict=True)):
-            known = ("ones", "car", "does", "were", "was", "this", "these")
+            known = ("ones", "car", "men", "does", "were", "was", "this", "these")
             made = known.index(text) if text in known else None
             if made is not None:
                 rows[i, made], types[i] = p, labels[made].split()[0]

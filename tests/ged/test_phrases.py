@@ -184,7 +184,9 @@ I know where [is he|he is].
 I do n't know how much [does it cost|it costs]. Tell us what [did he say|he said].
 She asked me where [do I live|I live]. They asked him why [did he stop|he stopped].
 Can you tell me what time [is it|it is]? Show them how old [is the house|the house is].
-I wonder how many people [do they need|they need].
+I wonder how many people [do they need|they need]. I know what [did he do|he did].
+They asked what time [did I cut|I cut] it. Tell me how much [did it cost|it cost].
+I know why [does she have|she has] it, and when [did they have|they had] it.
 Pay attention [on|to] it.
 I prefer tea [than|to] coffee.
 Why [u|you] laugh?
