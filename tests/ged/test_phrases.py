@@ -186,7 +186,7 @@ She asked me where [do I live|I live]. They asked him why [did he stop|he stoppe
 Can you tell me what time [is it|it is]? Show them how old [is the house|the house is].
 I wonder how many people [do they need|they need]. I know what [did he do|he did].
 They asked what time [did I cut|I cut] it. Tell me how much [did it cost|it cost].
-I know why [does she have|she has] it, and when [did they have|they had] it.
+I know why [does she have|she has] it. We know when [did they have|they had] it.
 Pay attention [on|to] it.
 I prefer tea [than|to] coffee.
 Why [u|you] laugh?
