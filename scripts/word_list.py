@@ -13,7 +13,8 @@ from wasabi import msg
 
 from spacy_lal.formats.files import read_text, write_whole
 from spacy_lal.ged.component import WORD_COUNT as LEAST
-from spacy_lal.ged.spelling import similar
+from spacy_lal.ged.near_words import NearWords
+from spacy_lal.ged.spelling import LETTERS
 
 RARE = 25
 """A word that is so often in the text is right."""
@@ -38,11 +39,12 @@ def english(
     right = {entry[0] for entry in entries if entry and entry[0].isalpha()}
     counts = Counter(_SMALL.findall(read_text(text)))
     words = {word: max(LEAST, counts[word]) for word in right}
-    dropped = 0
+    dropped, listed = 0, NearWords(right)
     for word, count in counts.items():
         if word in right or count < LEAST:
             continue
-        near = max((counts[other] for other in right.intersection(next(similar(word)))), default=0)
+        others = listed.of([word], LETTERS)
+        near = max((counts[other] for other in others), default=0)
         if count < RARE and near > TIMES * count:
             dropped += 1
         else:

@@ -279,6 +279,18 @@ def unpadded_batches(sentences: list[Sentence]) -> Iterator[tuple[list[int], Ten
         begin, before = upto, int(ends[upto - 1])
 
 
+def unpadded_words(model: Model, docs: list[Doc]) -> Iterator[tuple[Tensor, Tensor, Steps]]:
+    """Yields the words of `unpadded_batches`: their places among all tokens [W], their vectors
+    [W, d_in], and the steps in which an LSTM reads them."""
+    reading: Reading = model.attrs["reading"]
+    sentences, vectors = reading.split(docs), DocVectors(model, docs)
+    first_token = numpy.cumsum([0, *map(len, docs)])
+    for group, first, lengths in unpadded_batches(sentences):
+        some = [sentences[k] for k in group]
+        tokens = numpy.concatenate([first_token[of.doc] + of.words for of in some])
+        yield torch.from_numpy(tokens), vectors.of(some), steps_of(first, lengths)
+
+
 def batches_read_ahead(
     sentences: list[Sentence],
     vectors: DocVectors,

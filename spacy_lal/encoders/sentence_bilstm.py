@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-import numpy
 import torch
 from spacy.tokens import Doc
 from thinc.api import Model
@@ -14,16 +13,13 @@ from torch import Tensor, nn
 
 from ..batching.batches import (
     READING,
-    DocVectors,
     initialize_tok2vec,
     read_docs,
     token_batches,
-    unpadded_batches,
+    unpadded_words,
 )
-from ..batching.sentences import Reading
 from ..bridge.shim import Output, TorchShim, backward, no_docs, to_rows, torch_shim
 from ..bridge.weights import Header
-from ..layers.bilstm import steps_of
 from ..layers.input_encoders import BiLSTMInput, ReadWords, TaggingBiLSTM
 from ..layers.precision import Precision
 from ..layers.settings import Settings, with_settings_of
@@ -167,17 +163,12 @@ def _read_ahead(model: Model, docs: list[Doc]) -> list[Floats2d] | None:
     """Return the features of the Docs' tokens by products without padding, if there are such."""
     if model.attrs["prediction"] != "int8":
         return None
-    reading: Reading = model.attrs["reading"]
-    sentences, vectors = reading.split(docs), DocVectors(model, docs)
     run = partial(torch_shim(model).run, is_train=False, prediction="int8", method="read")
-    first_token, passed = numpy.cumsum([0, *map(len, docs)]), model.attrs["settings"].passed
-    rows = torch.zeros(int(first_token[-1]), model.get_dim("nO"))
-    for group, first, lengths in unpadded_batches(sentences):
-        some = [sentences[k] for k in group]
-        words = vectors.of(some)
-        read: ReadWords | None = run(words, steps_of(first, lengths))
+    passed, sizes = model.attrs["settings"].passed, [len(doc) for doc in docs]
+    rows = torch.zeros(sum(sizes), model.get_dim("nO"))
+    for tokens, words, steps in unpadded_words(model, docs):
+        read: ReadWords | None = run(words, steps)
         if read is None:
             return None
-        tokens = numpy.concatenate([first_token[of.doc] + of.words for of in some])
-        rows.index_copy_(0, torch.from_numpy(tokens), features(read, words, passed))
-    return to_rows(model, rows, [len(doc) for doc in docs])
+        rows.index_copy_(0, tokens, features(read, words, passed))
+    return to_rows(model, rows, sizes)

@@ -12,12 +12,12 @@ from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d, Floats3d
 from torch import Tensor, nn
 
-from ..batching.batches import initialize_tok2vec, read_docs, token_batches
+from ..batching.batches import initialize_tok2vec, read_docs, token_batches, unpadded_words
 from ..batching.sentences import Reading, SentencePolicy
-from ..bridge.shim import TorchShim, to_rows, torch_shim, torch_shims
+from ..bridge.shim import TorchShim, no_docs, to_rows, torch_shim, torch_shims
 from ..bridge.weights import Header
 from ..embeddings.forms import distinct_words, word_form
-from ..layers.bilstm import BiLSTM
+from ..layers.bilstm import BiLSTM, Steps
 from ..layers.dropout import FeatureDropout
 from ..layers.precision import Precision
 from ..layers.settings import Settings, with_settings_of
@@ -106,6 +106,16 @@ class LayeredBiLSTM(nn.Module):
             states = [self.embeddings(self.dropout(x)), *states]
         return torch.stack(states), loss
 
+    def read(self, words: Tensor, steps: Steps) -> Tensor | None:
+        """Predict with rounded weights: words [W,d_in] of all sentences -> outputs of all layers
+        [L,W,2*hidden_width]; None if there are no such weights."""
+        if not self.bilstm.prepared():
+            return None
+        states = [*self.bilstm.read_layers(words, steps)]
+        if self.embeddings is not None:
+            states.insert(0, self.embeddings(words))
+        return torch.stack(states)
+
     def _language_loss(self, states: Tensor, lengths: Tensor, words: Tensor) -> Tensor:
         here = torch.arange(words.shape[1], device=words.device) < lengths.unsqueeze(1)
         end = words.new_full((len(words), 1), self.end)
@@ -178,6 +188,8 @@ def _forward(
     model: Model[list[Doc], Floats3d], docs: list[Doc], is_train: bool
 ) -> tuple[Floats3d, Callable[[Floats3d], list[Doc]]]:
     shim, settings = torch_shim(model), model.attrs["settings"]
+    if not is_train and (read := _read_ahead(model, docs)) is not None:
+        return cast(Floats3d, torch2xp(read)), no_docs
     network = cast(LayeredBiLSTM, shim.module)
     sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
     weight = settings.language_weight if is_train else 0.0
@@ -210,3 +222,19 @@ def _forward(
         return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
 
     return cast(Floats3d, torch2xp(stack.detach())), backprop
+
+
+@torch.inference_mode()
+def _read_ahead(model: Model, docs: list[Doc]) -> Tensor | None:
+    """Return all layers by products without padding, if there are such."""
+    shim = torch_shim(model)
+    if model.attrs["settings"].prediction != "int8":
+        return None
+    network = cast(LayeredBiLSTM, shim.module)
+    stack = torch.zeros(network.n_layers, sum(map(len, docs)), model.get_dim("nO"))
+    for tokens, words, steps in unpadded_words(model, docs):
+        read = shim.run(words, steps, is_train=False, prediction="int8", method="read")
+        if read is None:
+            return None
+        stack.index_copy_(1, tokens, read)
+    return stack

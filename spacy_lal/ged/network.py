@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import accumulate, groupby
 from typing import Any, cast
 
 import torch
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 from ..annotations.words import bare_doc
 from ..batching.batches import check_listeners, initialize_tok2vec, read_plain
 from ..batching.sentences import SentencePolicy
-from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
+from ..bridge.shim import TorchShim, no_docs, to_rows, to_tensor, torch_shim
 from ..bridge.weights import Header
 from ..encoders.windows import sentence_spans
 from ..layers.dropout import Dropout
@@ -22,6 +23,9 @@ from ..layers.integers import OneSidedLinear
 from ..layers.layer_attention import LayerAttention, LayerAttentionSettings
 from ..layers.precision import Precision
 from ..layers.settings import with_settings_of
+
+PART = 4096
+"""Words of the Docs whose layers are in memory at one time in prediction."""
 
 
 @with_settings_of(LayerAttentionSettings)
@@ -70,6 +74,8 @@ def _sizes(model: Model, X: list[Doc] | None) -> tuple[int, int]:
 def _attend(
     model: Model[list[Doc], Floats2d], docs: list[Doc], is_train: bool
 ) -> tuple[Floats2d, Callable[[Floats2d], list[Doc]]]:
+    if not is_train and (parts := _parts(docs))[1:]:
+        return model.ops.xp.concatenate([_attend(model, part, False)[0] for part in parts]), no_docs
     shim = torch_shim(model)
     stack, backprop_layers = model.get_ref("layers")(docs, is_train)
     h = xp2torch(stack, device=shim.device).requires_grad_(is_train)
@@ -80,6 +86,13 @@ def _attend(
         return backprop_layers(cast(Floats3d, torch2xp(cast(Tensor, h.grad))))
 
     return cast(Floats2d, torch2xp(logits.detach())), backprop
+
+
+def _parts(docs: list[Doc]) -> list[list[Doc]]:
+    """Return Docs in parts of some `PART` words: all layers of many Docs take gigabytes."""
+    ends = accumulate(map(len, docs))
+    parts = groupby(docs, key=lambda _: next(ends) // PART)
+    return [list(part) for _, part in parts]
 
 
 def layer_attention(model: Model[list[Doc], Floats2d], docs: list[Doc]) -> Floats3d:

@@ -3,11 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from functools import cached_property
 from math import log2
 
 from ..artificial_errors.english import plural
-from ..formats.parallel import in_common
+from .near_words import NearWords, apart
 
 SHORTEST = 3
 """Letters of the shortest word that may be a misspelling of another."""
@@ -55,6 +55,10 @@ class RightWords:
         self.ranks = {word: rank for rank, word in enumerate(words)}
         self.letters = letters
         self._kept: dict[tuple[str, int], frozenset[str]] = {}
+
+    @cached_property
+    def words(self) -> NearWords:
+        return NearWords(self.ranks)
 
     def __contains__(self, word: object) -> bool:
         return word in self.ranks
@@ -137,12 +141,13 @@ class RightWords:
         return _cost(word, right) + log2(self.ranks[right] + 2)
 
     def _near(self, word: str, slips: int) -> frozenset[str]:
-        """Return the right words that differ from a word by so many slips."""
+        """Return the right words that differ from a word by one letter, or by two, one of which is
+        a likely slip."""
         if (found := self._kept.get((word, slips))) is None:
             if len(self._kept) >= KEPT:
                 self._kept.clear()
-            near = next(islice(similar(word, self.letters), slips - 1, None))
-            found = self._kept[word, slips] = frozenset(near & self.ranks.keys())
+            strings = [word] if slips == 1 else _slips(word)
+            found = self._kept[word, slips] = frozenset(self.words.of(strings, self.letters))
         return found
 
 
@@ -172,13 +177,6 @@ def _stems(word: str) -> Iterator[str]:
                 yield stem[:-1]
 
 
-def similar(word: str, letters: Collection[str] = LETTERS) -> Iterator[set[str]]:
-    """Yield the strings that differ from a word by one letter, left out, added, another, or swapped
-    with the next; then those that differ by two, one of which is a likely slip."""
-    yield _near([word], letters)
-    yield _near(_slips(word), letters)
-
-
 def _slips(word: str) -> set[str]:
     """Return the word with a letter less or doubled, two swapped, or another vowel."""
     cuts = [(word[:k], word[k:]) for k in range(len(word))]
@@ -187,21 +185,8 @@ def _slips(word: str) -> set[str]:
     return found | {a + c + b[1:] for a, b in cuts if b[0] in _VOWELS for c in _VOWELS}
 
 
-def _near(words: Collection[str], letters: Collection[str]) -> set[str]:
-    near: set[str] = set()
-    for word in words:
-        cuts = [(word[:k], word[k:]) for k in range(len(word) + 1)]
-        near |= {a + b[1:] for a, b in cuts if b}
-        near |= {a + b[1] + b[0] + b[2:] for a, b in cuts if b[1:]}
-        near |= {a + c + b[1:] for a, b in cuts if b for c in letters}
-        near |= {a + c + b for a, b in cuts for c in letters}
-    return near.difference(words)
-
-
 def _cost(word: str, right: str) -> float:
-    start = in_common(word, right)
-    end = in_common(word[start:][::-1], right[start:][::-1])
-    old, new = word[start : len(word) - end], right[start : len(right) - end]
+    start, old, new = apart(word, right)
     if len(old + new) == 1:
         # one letter more or less, beside one that it doubles
         longer = max(word, right, key=len)

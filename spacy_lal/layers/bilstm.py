@@ -15,6 +15,8 @@ from .prepared import Prepared
 
 WORDS_AHEAD = 256
 """Least words that a layer's gates are made for at one time: their sums stay in the cache."""
+VECTORS = 32
+"""Numbers that PyTorch computes together."""
 WORDS_AT_ONCE = 256
 """Most words in one batch of characters."""
 CHARACTERS_AT_ONCE = 8192
@@ -79,9 +81,15 @@ class BiLSTM(Prepared):
 
     def read(self, words: Tensor, steps: Steps) -> Tensor:
         """Predicts with rounded weights: words [W, d_in] of all sequences -> [W, 2 * d_hidden]."""
+        for states in self.read_layers(words, steps):
+            words = states
+        return words
+
+    def read_layers(self, words: Tensor, steps: Steps) -> Iterator[Tensor]:
+        """Yields what `read` makes of words in every layer, lowest first."""
         for layer in self.prepared():
             words = layer(words, steps)
-        return words
+            yield words
 
     def states(self, x: Tensor, lengths: Tensor) -> list[Tensor]:
         """Returns the states of every layer, lowest first."""
@@ -145,7 +153,9 @@ class RoundedLayer:
         states = torch.empty(2, len(steps.ahead), d)
         every = torch.empty(2, most, 4 * d)
         of_states = self.states[0].empty_sums(2, most)
-        cells, scaled = torch.zeros(2, 2, most, d)
+        # rows apart from each other, or the numbers that don't fill a vector, which PyTorch computes
+        # in another way, would be others in a larger batch
+        cells, scaled = torch.zeros(2, 2, most, -(-d // VECTORS) * VECTORS)[..., :d]
         rounded = torch.empty(2, most, d, dtype=self.states[0].dtype)
         size = first = 0
         for sizes in _groups(steps.sizes):

@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from .agreed import best_of_gains
 from .arborescence import mask_padding
 from .binarise import left_binarisation, log_weight
 from .chart import (
@@ -274,20 +275,23 @@ class LabelledTrees(Trees):
             labels[at] = scores.argmax(-1)
             return labels
 
-        return self._found(gain.clamp(min=0), labels_of, torch.zeros_like(gain), arcs, more)
+        return self._found(gain.clamp(min=0), labels_of, None, arcs, more)
 
     def _found(
         self,
         constituent: Tensor,
         labels_of: Callable[[Tensor], Tensor],
-        empty: Tensor,
+        empty: Tensor | None,
         arcs: Tensor | None,
         more: Tensor | None = None,
     ) -> FoundTrees:
         """Returns the tree of the highest sum of values. constituent, empty: values of spans with
-        their best label and without one. labels_of: returns the labels of the spans in a mask
-        [B, S]. more: values of constituents that a tree with heads then takes in whatever the
-        heads; 0 for none."""
+        their best label and without one; None: 0, and those with one at least that. labels_of:
+        returns the labels of the spans in a mask [B, S]. more: values of constituents that a tree
+        with heads then takes in whatever the heads; 0 for none."""
+        gains = empty is None
+        if empty is None:
+            empty = torch.zeros_like(constituent)
         if self.rooted:
             never = empty.new_tensor(-torch.inf)
             empty = empty.index_put(root_positions(empty, self.lengths), never)
@@ -299,8 +303,11 @@ class LabelledTrees(Trees):
             labelled = tree & (constituent > empty)
         else:
             probable = self.nodes.marginals if self.probabilistic else None
-            joint = best_joint(constituent, empty, arcs, self.lengths, probable)
-            labelled, heads = joint.labelled, joint.heads
+            if gains:
+                labelled, heads = best_of_gains(constituent, arcs, self.lengths, probable)
+            else:
+                joint = best_joint(constituent, empty, arcs, self.lengths, probable)
+                labelled, heads = joint.labelled, joint.heads
             if more is not None:
                 kept = labelled & (constituent > empty)
                 # more than all the rest of a tree; in double precision small values still count

@@ -18,6 +18,7 @@ from spacy_lal.bridge.shim import torch_shim, torch_shims
 from spacy_lal.bridge.warm_start import take_weights
 from spacy_lal.embeddings.forms import build_word_affix_embed_v1, learn_vocabulary
 from spacy_lal.encoders.network import build_pretrained_encoder_v1
+from spacy_lal.ged import network
 from spacy_lal.ged.network import (
     WordLayer,
     build_encoder_layers_v1,
@@ -103,6 +104,21 @@ def test_rounded_layers_read_each_doc_by_itself(bert: Path, docs: list[Doc]) -> 
     model.attrs["prediction"] = layers.attrs["prediction"] = "float32"
     exact = model.predict(docs)
     assert 0 < abs(together - exact).max() < 0.05 * abs(exact).max()
+
+
+def test_predictions_are_made_part_by_part(
+    bert: Path, docs: list[Doc], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of few words, or of one Doc alone that has more; of no Doc, too."""
+    model = build_mhmla_v1(with_word_layer(bert, docs), heads=2)
+    model.attrs["labels"] = ["correct", "ERROR"]
+    model.initialize(X=docs)
+    whole = model.predict(docs)
+    for part, sizes in ((1, [2, 1, 1]), (9, [2, 1, 1]), (14, [3, 1]), (100, [4])):
+        monkeypatch.setattr(network, "PART", part)
+        numpy.testing.assert_allclose(model.predict(docs), whole, atol=1e-6)
+        assert [len(of) for of in network._parts(docs)] == sizes
+    assert model.predict([]).shape == (0, 2)
 
 
 def test_a_warm_start_takes_the_layer(bert: Path, docs: list[Doc]) -> None:
