@@ -122,11 +122,11 @@ class PretrainedNetwork(nn.Module):
 
     def forward(self, batches: list[PieceBatch], n_tokens: int, lower_precision: bool) -> Tensor:
         """Computes the vectors; lower_precision: whether with bfloat16 products, where possible."""
-        if not batches:
-            return next(self.transformer.parameters()).new_zeros(n_tokens, self.output_dim)
-        tokens = torch.cat([batch.tokens for batch in batches])
-        vectors = torch.cat([self._of_tokens(batch, lower_precision) for batch in batches])
-        return vectors.new_zeros(n_tokens, self.output_dim).index_copy(0, tokens, vectors)
+        weights = next(self.transformer.parameters())
+        vectors = weights.new_zeros(n_tokens, self.output_dim, dtype=torch.float32)
+        for batch in batches:
+            vectors.index_copy_(0, batch.tokens, self._of_tokens(batch, lower_precision))
+        return vectors
 
     def _of_tokens(self, batch: PieceBatch, lower_precision: bool) -> Tensor:
         device = batch.pieces.device.type

@@ -153,8 +153,8 @@ class RoundedLayer:
         states = torch.empty(2, len(steps.ahead), d)
         every = torch.empty(2, most, 4 * d)
         of_states = self.states[0].empty_sums(2, most)
-        # rows apart from each other, or the numbers that don't fill a vector, which PyTorch computes
-        # in another way, would be others in a larger batch
+        # rows stand apart: PyTorch computes numbers that don't fill a vector in another way, and
+        # in a larger batch they would be others
         cells, scaled = torch.zeros(2, 2, most, -(-d // VECTORS) * VECTORS)[..., :d]
         rounded = torch.empty(2, most, d, dtype=self.states[0].dtype)
         size = first = 0
