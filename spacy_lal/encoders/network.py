@@ -122,8 +122,7 @@ class PretrainedNetwork(nn.Module):
 
     def forward(self, batches: list[PieceBatch], n_tokens: int, lower_precision: bool) -> Tensor:
         """Computes the vectors; lower_precision: whether with bfloat16 products, where possible."""
-        weights = next(self.transformer.parameters())
-        vectors = weights.new_zeros(n_tokens, self.output_dim, dtype=torch.float32)
+        vectors = next(self.transformer.parameters()).new_zeros(n_tokens, self.output_dim)
         for batch in batches:
             vectors.index_copy_(0, batch.tokens, self._of_tokens(batch, lower_precision))
         return vectors

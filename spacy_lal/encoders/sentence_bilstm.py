@@ -161,9 +161,10 @@ def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train:
 @torch.inference_mode()
 def _read_ahead(model: Model, docs: list[Doc]) -> list[Floats2d] | None:
     """Return the features of the Docs' tokens by products without padding, if there are such."""
-    if model.attrs["prediction"] != "int8":
+    shim = torch_shim(model)
+    if model.attrs["prediction"] != "int8" or shim.device.type != "cpu":
         return None
-    run = partial(torch_shim(model).run, is_train=False, prediction="int8", method="read")
+    run = partial(shim.run, is_train=False, prediction="int8", method="read")
     passed, sizes = model.attrs["settings"].passed, [len(doc) for doc in docs]
     rows = torch.zeros(sum(sizes), model.get_dim("nO"))
     for tokens, words, steps in unpadded_words(model, docs):

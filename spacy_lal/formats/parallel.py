@@ -107,16 +107,22 @@ def substitution(word: str, other: str) -> int:
     if word == other:
         return 0
     word, other = word.lower(), other.lower()
-    start = in_common(word, other)
-    end = in_common(word[start:][::-1], other[start:][::-1])
-    longer = max(len(word), len(other))
-    return WORD // 2 + WORD * (longer - start - end) // longer
+    _, old, new = apart(word, other)
+    return WORD // 2 + WORD * max(len(old), len(new)) // max(len(word), len(other))
 
 
 def in_common(one: Sequence[str], two: Sequence[str]) -> int:
     """Return the length of the common beginning of two words or sentences."""
     pairs = enumerate(zip(one, two, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(two)))
+
+
+def apart(one: str, other: str) -> tuple[int, str, str]:
+    """Return the length of the common beginning of two words, and what is between it and their
+    common end in each."""
+    start = in_common(one, other)
+    end = in_common(one[start:][::-1], other[start:][::-1])
+    return start, one[start : len(one) - end], other[start : len(other) - end]
 
 
 def edits_between(words: Sequence[str], corrected: Sequence[str]) -> list[Edit]:

@@ -113,7 +113,9 @@ class LayeredBiLSTM(nn.Module):
             return None
         states = [*self.bilstm.read_layers(words, steps)]
         if self.embeddings is not None:
-            states.insert(0, self.embeddings(words))
+            # the same in every batch, for who rounds it
+            weights = (parameter.double() for parameter in self.embeddings.parameters())
+            states.insert(0, F.linear(words.double(), *weights).float())
         return torch.stack(states)
 
     def _language_loss(self, states: Tensor, lengths: Tensor, words: Tensor) -> Tensor:
@@ -228,7 +230,7 @@ def _forward(
 def _read_ahead(model: Model, docs: list[Doc]) -> Tensor | None:
     """Return all layers by products without padding, if there are such."""
     shim = torch_shim(model)
-    if model.attrs["settings"].prediction != "int8":
+    if model.attrs["settings"].prediction != "int8" or shim.device.type != "cpu":
         return None
     network = cast(LayeredBiLSTM, shim.module)
     stack = torch.zeros(network.n_layers, sum(map(len, docs)), model.get_dim("nO"))

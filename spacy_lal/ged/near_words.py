@@ -2,7 +2,8 @@
 
 Two strings of one length that differ in one letter are the same without it, and a string with a
 letter more is the other one without it. So an index of all words without each of their letters
-finds both (as SymSpell, Garbe 2012). It has a hash of each, 12 bytes.
+finds both (as SymSpell, Garbe 2012). Each entry is a hash and the number of a word, 12 bytes.
+Swapped letters are found by the hash of the whole word.
 """
 
 from collections import defaultdict
@@ -12,15 +13,15 @@ from typing import NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from ..formats.parallel import in_common
+from ..formats.parallel import apart
 
 _BASE = 0x9E3779B97F4A7C15
-"""An odd number: multiplication by it has an inverse modulo 2**64."""
+"""Base of the hashes. It is odd, so none of its powers is 0 modulo 2**64."""
 
 
 class NearWords:
-    """The words that differ from a string by one letter, left out, added, another, or swapped with
-    the next."""
+    """Finds the words that are a string with one letter left out, added or replaced, or with two
+    neighbours swapped."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = [word for word in words if word]
@@ -33,7 +34,7 @@ class NearWords:
         self._whole, self._less = _Index(whole), _Index(less)
 
     def of(self, strings: Collection[str], letters: Collection[str]) -> set[str]:
-        """Return the words near any of the strings, themselves left out. letters: those that are
+        """Return the words near any of the strings, but none of these. letters: those that may be
         added, or stand in the place of another."""
         found = set[str]()
         texts = [string for string in strings if string]
@@ -46,14 +47,6 @@ class NearWords:
                 if word not in found and _is_near(texts[numbers[row]], word, letters):
                     found.add(word)
         return found.difference(strings)
-
-
-def apart(one: str, other: str) -> tuple[int, str, str]:
-    """Return the length of the common beginning of two strings, and what is between it and their
-    common end in each."""
-    start = in_common(one, other)
-    end = in_common(one[start:][::-1], other[start:][::-1])
-    return start, one[start : len(one) - end], other[start : len(other) - end]
 
 
 def _is_near(one: str, other: str, letters: Collection[str]) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from itertools import accumulate, groupby
 from typing import Any, cast
 
 import torch
@@ -25,7 +24,7 @@ from ..layers.precision import Precision
 from ..layers.settings import with_settings_of
 
 PART = 4096
-"""Words of the Docs whose layers are in memory at one time in prediction."""
+"""Most words read at one time in prediction, unless one Doc has more."""
 
 
 @with_settings_of(LayerAttentionSettings)
@@ -89,10 +88,17 @@ def _attend(
 
 
 def _parts(docs: list[Doc]) -> list[list[Doc]]:
-    """Return Docs in parts of some `PART` words: all layers of many Docs take gigabytes."""
-    ends = accumulate(map(len, docs))
-    parts = groupby(docs, key=lambda _: next(ends) // PART)
-    return [list(part) for _, part in parts]
+    """Return Docs in parts of `PART` words at most, or of one Doc: all layers of many Docs take
+    gigabytes."""
+    parts: list[list[Doc]] = [[]]
+    words = 0
+    for doc in docs:
+        if parts[-1] and words + len(doc) > PART:
+            parts.append([])
+            words = 0
+        parts[-1].append(doc)
+        words += len(doc)
+    return parts
 
 
 def layer_attention(model: Model[list[Doc], Floats2d], docs: list[Doc]) -> Floats3d:

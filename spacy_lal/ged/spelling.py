@@ -5,14 +5,16 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import log2
+from typing import Any
 
 from ..artificial_errors.english import plural
-from .near_words import NearWords, apart
+from ..formats.parallel import apart
+from .near_words import NearWords
 
 SHORTEST = 3
 """Letters of the shortest word that may be a misspelling of another."""
 LONGEST = 30
-"""Letters of the longest: the number of like strings grows with the square."""
+"""Letters of the longest: the number of strings to look up grows with the square."""
 PLAIN = 4
 """Letters of the shortest word that is wrong if no list has it."""
 COMMON = 2000
@@ -57,8 +59,13 @@ class RightWords:
         self._kept: dict[tuple[str, int], frozenset[str]] = {}
 
     @cached_property
-    def words(self) -> NearWords:
+    def index(self) -> NearWords:
+        """Finds the words that a string is like; made when it is first needed."""
         return NearWords(self.ranks)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # it is made faster than read
+        return {name: of for name, of in self.__dict__.items() if name != "index"}
 
     def __contains__(self, word: object) -> bool:
         return word in self.ranks
@@ -147,7 +154,7 @@ class RightWords:
             if len(self._kept) >= KEPT:
                 self._kept.clear()
             strings = [word] if slips == 1 else _slips(word)
-            found = self._kept[word, slips] = frozenset(self.words.of(strings, self.letters))
+            found = self._kept[word, slips] = frozenset(self.index.of(strings, self.letters))
         return found
 
 

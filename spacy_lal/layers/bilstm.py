@@ -15,8 +15,8 @@ from .prepared import Prepared
 
 WORDS_AHEAD = 256
 """Least words that a layer's gates are made for at one time: their sums stay in the cache."""
-VECTORS = 32
-"""Numbers that PyTorch computes together."""
+VECTOR = 32
+"""Numbers in one step of PyTorch's loops over vectors, which take two registers of 512 bits."""
 WORDS_AT_ONCE = 256
 """Most words in one batch of characters."""
 CHARACTERS_AT_ONCE = 8192
@@ -151,11 +151,11 @@ class RoundedLayer:
         """Returns the states of words in the order of the steps [2, W, d_hidden]."""
         d, most = self.d_hidden, steps.sizes[0] if steps.sizes else 0
         states = torch.empty(2, len(steps.ahead), d)
-        every = torch.empty(2, most, 4 * d)
+        # rows are padded to whole vectors: PyTorch computes the rest of one in another way, and in
+        # joined rows that rest would depend on the size of the batch
+        every = torch.empty(2, most, _whole(4 * d))[..., : 4 * d]
         of_states = self.states[0].empty_sums(2, most)
-        # rows stand apart: PyTorch computes numbers that don't fill a vector in another way, and
-        # in a larger batch they would be others
-        cells, scaled = torch.zeros(2, 2, most, -(-d // VECTORS) * VECTORS)[..., :d]
+        cells, scaled = torch.zeros(2, 2, most, _whole(d))[..., :d]
         rounded = torch.empty(2, most, d, dtype=self.states[0].dtype)
         size = first = 0
         for sizes in _groups(steps.sizes):
@@ -197,6 +197,11 @@ class RoundedLayer:
             scales.append(rows.scale.index_select(0, where[some]))
         gates = as_floats(sums).mul_(torch.stack(scales))
         return torch.addcmul(self.bias, gates, self.input_scale, out=gates)
+
+
+def _whole(size: int) -> int:
+    """Returns the next multiple of `VECTOR`."""
+    return -(-size // VECTOR) * VECTOR
 
 
 def _groups(sizes: list[int]) -> Iterator[list[int]]:

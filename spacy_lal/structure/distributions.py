@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .agreed import best_of_gains
+from .agreed import best_joint_of_gains
 from .arborescence import mask_padding
 from .binarise import left_binarisation, log_weight
 from .chart import (
@@ -286,10 +286,10 @@ class LabelledTrees(Trees):
         more: Tensor | None = None,
     ) -> FoundTrees:
         """Returns the tree of the highest sum of values. constituent, empty: values of spans with
-        their best label and without one; None: 0, and those with one at least that. labels_of:
-        returns the labels of the spans in a mask [B, S]. more: values of constituents that a tree
-        with heads then takes in whatever the heads; 0 for none."""
-        gains = empty is None
+        their best label and without one; None if all of these are 0 and no value is below 0.
+        labels_of: returns the labels of the spans in a mask [B, S]. more: values of constituents
+        that a tree with heads then takes in whatever the heads; 0 for none."""
+        only_gains = empty is None
         if empty is None:
             empty = torch.zeros_like(constituent)
         if self.rooted:
@@ -303,8 +303,8 @@ class LabelledTrees(Trees):
             labelled = tree & (constituent > empty)
         else:
             probable = self.nodes.marginals if self.probabilistic else None
-            if gains:
-                labelled, heads = best_of_gains(constituent, arcs, self.lengths, probable)
+            if only_gains:
+                labelled, heads = best_joint_of_gains(constituent, arcs, self.lengths, probable)
             else:
                 joint = best_joint(constituent, empty, arcs, self.lengths, probable)
                 labelled, heads = joint.labelled, joint.heads

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from spacy_lal.structure import agreed
-from spacy_lal.structure.agreed import best_of_gains
+from spacy_lal.structure.agreed import best_joint_of_gains
 from spacy_lal.structure.chart import chart_size, packed_spans, span_position
 
 from .test_lexicalised import rooted_trees
@@ -44,7 +44,7 @@ def test_the_best_of_all_trees(monkeypatch, n):
     for seed in range(40):
         gains, arcs = random_values(n, seed)
         searched.clear()
-        constituents, heads = best_of_gains(gains, arcs, torch.tensor([n]), None)
+        constituents, heads = best_joint_of_gains(gains, arcs, torch.tensor([n]), None)
         gain = {
             span: float(gains[0, span_position(n, *map(torch.tensor, span))])
             for span in spans_of(gains[0] > 0, n)
@@ -69,6 +69,19 @@ def test_the_best_of_all_trees(monkeypatch, n):
     assert seen == {True, False} or n < 3
 
 
+def test_scores_with_gradients_and_many_gains():
+    """Found as without gradients; all spans have a gain, more than any tree has."""
+    gains = torch.full((1, chart_size(60)), 0.1)
+    chain = torch.zeros(1, 60, 61)
+    chain[0, range(60), range(60)] = 1.0
+    constituents, heads = best_joint_of_gains(
+        gains.requires_grad_(), chain.requires_grad_(), torch.tensor([60]), None
+    )
+    assert heads[0].tolist() == [*range(60)]
+    # words, too
+    assert int(constituents.sum()) == 2 * 60 - 1
+
+
 def test_sentences_of_a_batch_are_alone():
     """Padding has neither constituents nor heads, whoever finds the tree."""
     alone = {n: random_values(n, seed) for n, seed in ((3, 1), (6, 2), (1, 4), (5, 1), (4, 0))}
@@ -79,8 +92,8 @@ def test_sentences_of_a_batch_are_alone():
         starts, ends = packed_spans(n)
         gains[row, span_position(longest, starts, ends)] = gain[0]
         arcs[row, :n, : n + 1] = arc[0]
-    constituents, heads = best_of_gains(gains, arcs, torch.tensor([*alone]), None)
+    constituents, heads = best_joint_of_gains(gains, arcs, torch.tensor([*alone]), None)
     for row, (n, values) in enumerate(alone.items()):
-        own, own_heads = best_of_gains(*values, torch.tensor([n]), None)
+        own, own_heads = best_joint_of_gains(*values, torch.tensor([n]), None)
         assert spans_of(constituents[row], longest) == spans_of(own[0], n)
         assert heads[row].tolist() == own_heads[0].tolist() + [0] * (longest - n)
