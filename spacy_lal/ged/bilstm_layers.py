@@ -113,7 +113,7 @@ class LayeredBiLSTM(nn.Module):
             return None
         states = [*self.bilstm.read_layers(words, steps)]
         if self.embeddings is not None:
-            # the same in every batch, for who rounds it
+            # in float64: what is above rounds it, and it has to be the same in every batch
             weights = (parameter.double() for parameter in self.embeddings.parameters())
             states.insert(0, F.linear(words.double(), *weights).float())
         return torch.stack(states)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from spacy_lal.ged import spelling
@@ -33,6 +35,16 @@ RIGHT = RightWords(WORDS)
 )
 def test_words_by_hand(word: str, right: str | None) -> None:
     assert RIGHT.spelled(word) == right
+
+
+def test_a_pickle_has_no_index() -> None:
+    """The copy makes its own."""
+    used = RightWords(WORDS)
+    assert used.spelled("leter") == "letter"
+    copied = pickle.loads(pickle.dumps(used))
+    assert "index" in vars(used)
+    assert "index" not in vars(copied)
+    assert copied.spelled("Recieve") == "Receive"
 
 
 def test_words_that_no_list_has() -> None:
